@@ -1,4 +1,8 @@
+import { listen } from './listen.ts'
 import type { OwnFiles } from './messages.ts'
+
+/** URLs of the history to go back to; the last ones. */
+const givenMax = 1_000
 
 /** Parts of a location that only tell where it is. */
 const parts = ['pathname', 'search', 'origin', 'protocol', 'host', 'hostname', 'port'] as const
@@ -12,9 +16,19 @@ export function openPageLocation({ address, page, search }: OwnFiles): void {
   const { location } = window
   const { parse } = URL
   const first = new URL(`/${page.replace(/(^|\/)index\.html?$/i, '$1')}${search}`, origin)
-  /** URLs that scripts gave to the history, by the hash that stands for each. */
-  const given = new Map<string, URL>()
-  const here = (): URL => given.get(location.hash) ?? new URL(location.hash, first)
+  let last = first
+  /** URLs that scripts gave to the history, by the address of the frame that stands for each. */
+  const given = new Map([[location.href, first]])
+  /** A fragment that no script gave is one of the last URL. */
+  const here = (): URL => {
+    const known = given.get(location.href)
+    last = known ?? last
+    return known ?? new URL(location.hash, last)
+  }
+  const remember = (url: URL): void => {
+    given.set(location.href, url)
+    for (const [oldest] of given) if (given.size > givenMax) given.delete(oldest)
+  }
   /** Resolves a URL of the history. `location.origin` and `location.host` of a page are empty. */
   const resolve = (url: unknown): URL | null =>
     parse.call(
@@ -30,9 +44,11 @@ export function openPageLocation({ address, page, search }: OwnFiles): void {
     History.prototype[name] = function (state: unknown, title: string, url?: string | URL | null) {
       const next = url === undefined || url === null ? undefined : resolve(url)
       change.call(this, state, title, url)
-      if (next?.origin === origin) given.set(location.hash, next)
+      if (next?.origin === origin) remember(next)
+      here()
     }
   }
+  listen('popstate', here)
   const stand = {
     assign: (url: string | URL): void => location.assign(url),
     replace: (url: string | URL): void => location.replace(url),
@@ -44,6 +60,6 @@ export function openPageLocation({ address, page, search }: OwnFiles): void {
     const set = (value: unknown): void => void (location[name] = String(value))
     Object.defineProperty(stand, name, { get: () => here()[name], set })
   }
-  const pageLocation = (input: unknown): unknown => (input === location ? stand : undefined)
-  Object.defineProperty(window, 'pageLocation', { value: pageLocation })
+  const value = (input: unknown): unknown => (input === location ? stand : undefined)
+  Object.defineProperty(window, 'folderPageLocation', { value, configurable: true })
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { readPageFolder } from './page-folder.ts'
+import { locatedScriptMax } from './page-location.ts'
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 const pack = (files: Record<string, string>) => {
@@ -72,9 +73,14 @@ test('makes exact names relative that begin with a slash, in pages, styles and i
 })
 
 test('lets the code of a folder read the location of the page, and changes nothing else', () => {
-  const own = (location: string): string => `(globalThis.pageLocation?.(${location})??${location})`
+  const own = (location: string): string =>
+    `(globalThis.folderPageLocation?.(${location})??${location})`
   const kept = [
     'location.pathname="/x"',
+    ...['+=', '||=', '??=', '**=', '<<=', '>>>='].map((sign) => `x(location.search ${sign} 1)`),
+    'this.#location.pathname+é.location.search',
+    'élocation.pathname',
+    '[...location.pathname]',
     'location.href="/x"',
     'a.mylocation.pathname',
     'const location=useLocation()',
@@ -83,8 +89,10 @@ test('lets the code of a folder read the location of the page, and changes nothi
     'x={pathname:1}',
   ]
   const code = [
-    ['location.pathname', `${own('location')}.pathname`],
-    ['e.view.location.search+1', `${own('e.view.location')}.search+1`],
+    ['x=location.pathname', `x=${own('location')}.pathname`],
+    [';e.view.location.search<=1', `;${own('e.view.location')}.search<=1`],
+    ['location.pathname==1&&go()', `globalThis.Object${own('location')}.pathname==1&&go()`],
+    ['go()/*\n*/ location.search', `go()/*\n*/ globalThis.Object${own('location')}.search`],
     ['let{pathname:a,search:b}=e.location;', `let{pathname:a,search:b}=${own('e.location')};`],
     ['this.l=window.location;', `this.l=${own('window.location')};`],
     ['const{host:a}=window.location;', `const{host:a}=${own('window.location')};`],
@@ -114,6 +122,10 @@ test('lets the code of a folder read the location of the page, and changes nothi
   expect(pack({ 'index.html': pinned, 'a.mjs': before ?? '' })).toMatchObject({
     located: ['index.html'],
   })
+  const others = { 'index.html': page(), 'sub/b.html': pinned, 'sub/a.mjs': before ?? '' }
+  expect(pack(others)).toMatchObject({ files: { 'sub/a.mjs': before } })
+  const long = 'x=location.pathname;'.padEnd(locatedScriptMax + 1)
+  expect(pack({ 'index.html': page(long), 'a.js': long })).toMatchObject({ located: [] })
   const hashed = `<meta content="script-src 'sha256-x'"><script>location.pathname</script>`
   expect(pack({ 'index.html': hashed })).toMatchObject({ html: hashed, located: [] })
 })
@@ -125,10 +137,19 @@ test('takes time in proportion to a page that is broken on purpose', () => {
   for (const part of ['\n', 'url(/', '@import "', '<!--']) {
     expect(pack({ 'a.html': page, 'a.css': part.repeat(300_000) })).toHaveProperty('html')
   }
-  for (const part of ['location.', '{pathname ', 'pathname ', '{pathname}=', 'a.', '= ']) {
-    expect(pack({ 'a.html': page, 'a.js': `location{${part.repeat(100_000)}` })).toHaveProperty(
-      'html',
+  const reads = [
+    'location.',
+    'location.pathname ',
+    '{pathname}=location,',
+    '=location',
+    '{history ',
+  ]
+  for (const part of [...reads, '{pathname ', '{pathname}=', '= ', 'a.', 'a', '\n']) {
+    const code = `location{${part.repeat(locatedScriptMax / part.length)}`.slice(
+      0,
+      locatedScriptMax,
     )
+    expect(pack({ 'a.html': page, 'a.js': code })).toHaveProperty('html')
   }
 })
 

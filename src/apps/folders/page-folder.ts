@@ -1,6 +1,6 @@
 import { htmlBytesMax } from '../../kernel/limits.ts'
 import { decodePage, toUtf8 } from './charset.ts'
-import { type Locations, openLocations } from './page-location.ts'
+import { locatedScriptMax, type Locations, openLocations } from './page-location.ts'
 import { rewriteTags, type Tag } from './page-tags.ts'
 import { inOtherForms, pathKey, unsafePathProblem } from './paths.ts'
 import type { InputFile } from './unzip.ts'
@@ -50,7 +50,7 @@ function pathProblem(files: PageFile[]): string | undefined {
 const pathCharsMax = 240
 
 const isCss = (path: string): boolean => /\.css$/i.test(path)
-const isScript = (path: string): boolean => /\.[cm]?js$/i.test(path)
+export const isScript = (path: string): boolean => /\.[cm]?js$/i.test(path)
 
 /** Reads a folder with one page. Its other files stay files, as on a static host. */
 export function readPageFolder(all: PageFile[]): PageFolder {
@@ -75,7 +75,8 @@ export function readPageFolder(all: PageFile[]): PageFolder {
   const { text, charset } = decodePage(page.bytes)
   const source = sourceProblem(text, (path) => inside.some((file) => file.path === path))
   if (source !== undefined) return { problem: source }
-  const locations = openLocations(text)
+  const pages = inside.filter(({ path }) => isHtml(path))
+  const locations = openLocations(pages.map(({ bytes }) => decodePage(bytes).text))
   const files = inside
     .filter(({ path }) => path !== name)
     .map(({ path, bytes }) => ({
@@ -106,6 +107,7 @@ function rewriteFile(
   }
   if (!isCss(path) && !isScript(path)) return bytes
   const same = toUtf8(bytes, charset)
+  if (isScript(path) && same.length > locatedScriptMax) return same
   const before = new TextDecoder().decode(same)
   const text = isCss(path) ? rooted.inCss(before, path) : locations.inScript(before, path)
   return text === before ? same : new TextEncoder().encode(text)
@@ -197,7 +199,7 @@ function openRootedNames(names: ReadonlySet<string>): RootedNames {
   return { inHtml, inCss, changed }
 }
 
-const isHtml = (path: string): boolean => /\.html?$/i.test(path)
+export const isHtml = (path: string): boolean => /\.html?$/i.test(path)
 
 const depthOf = ({ path }: InputFile): number => path.split('/').length
 const namedMax = 5

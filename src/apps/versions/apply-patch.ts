@@ -1,5 +1,6 @@
 import { applyPatch, type StructuredPatchHunk } from 'diff'
 
+import { withoutPageLocation } from '../folders/page-location.ts'
 import { cutLine } from './excerpts.ts'
 
 /** A change of one file: a text and its replacement, or a hunk of a unified diff. */
@@ -10,6 +11,8 @@ export interface PatchedFile {
   path: string
   bytes: Uint8Array
   changes: { number: number; change: PatchChange }[]
+  /** A script or page of a folder, whose code the publish changed. */
+  isLocated: boolean
 }
 
 /** A change that does not fit its file, with the text there that is most like it. */
@@ -25,16 +28,29 @@ export interface PatchConflict {
 const nearestLinesMax = 12
 
 /** Applies changes to a file. Returns its new text, or the first change that does not fit. */
-export function patchFile({ path, bytes, changes }: PatchedFile): string | PatchConflict {
+export function patchFile({
+  path,
+  bytes,
+  changes,
+  isLocated,
+}: PatchedFile): string | PatchConflict {
+  // A patch has the text of the author, or that of a version.
+  const written = (text: string): string => (isLocated ? withoutPageLocation(text) : text)
   // A page keeps its byte order mark.
-  let text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
-  for (const { number, change } of changes) {
+  let text = written(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes))
+  for (const { number, change: given } of changes) {
+    const change = inText(given, written)
     const done = 'search' in change ? replaceOnce(text, change) : applyHunk(text, change)
     if ('why' in done) return { path, number, why: done.why, ...findNearest(text, change) }
     text = done.text
   }
   return text
 }
+
+const inText = (change: PatchChange, written: (text: string) => string): PatchChange =>
+  'lines' in change
+    ? { ...change, lines: change.lines.map(written) }
+    : { search: written(change.search), replace: written(change.replace) }
 
 type Attempt = { text: string } | { why: string }
 

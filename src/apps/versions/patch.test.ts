@@ -94,6 +94,58 @@ test('a patch changes files of a folder, and a diff compares all files', async (
   await close()
 })
 
+test('a patch has the code of the author, and keeps the location of a folder', async () => {
+  const { agent, close } = await startTestServer()
+  const ann = await agent('ann')
+  const page = '<script src="main.js"></script><script>let a=location.pathname</script>'
+  const script = 'go(\n  location.search)\nlet{history:h,location:l}=window\n'
+  const files = [
+    { path: 'index.html', text: page },
+    { path: 'main.js', text: script },
+    { path: 'b.txt', text: 'go(location.pathname)' },
+  ]
+  const id = await ann.publish({ html: undefined, files })
+  const read = async (app: string) => {
+    const paths = ['html', 'assets/main.js', 'assets/b.txt']
+    const all = await Promise.all(paths.map((path) => ann.call('GET', `/apps/${app}/${path}`)))
+    return all.map(({ body }) => body)
+  }
+  const changed = script.replace('=window', '=window;show(location.pathname)')
+  const edits = [
+    { search: 'let a=location.pathname', replace: 'let b=location.pathname' },
+    { file: 'b.txt', search: 'location.pathname', replace: 'location.search' },
+  ]
+  for (const patch of [{ diff: diffOf(script, changed, 'main.js') }, { edits }]) {
+    const made = await ann.call('POST', `/apps/${id}/versions`, { patch })
+    expect(made).toMatchObject({ status: 201 })
+  }
+  const second = await ann.publish({
+    html: undefined,
+    files: [
+      { path: 'index.html', text: page.replace('let a', 'let b') },
+      { path: 'main.js', text: changed },
+      { path: 'b.txt', text: 'go(location.search)' },
+    ],
+  })
+  const [html, code, text] = await read(second)
+  expect(await read(id)).toEqual([html, code, text])
+  expect(String(code)).toContain('show((globalThis.folderPageLocation?.(location)??location)')
+  // A patch with the code of the version does the same.
+  const undo = [{ file: 'main.js', search: String(code), replace: script }]
+  const undone = await ann.call('POST', `/apps/${id}/versions`, { patch: { edits: undo } })
+  expect(undone.text('note')).toContain('reads the location of the folder now: main.js')
+  const before = await read(id)
+  const diff = (await ann.call('GET', `/apps/${id}/diff`)).text('files.0.diff')
+  await ann.call('POST', `/apps/${id}/versions/3/restore`)
+  expect((await ann.call('POST', `/apps/${id}/versions`, { patch: { diff } })).status).toBe(201)
+  expect(await read(id)).toEqual(before)
+  const lone = await ann.publish({ html: page })
+  await ann.call('POST', `/apps/${lone}/versions`, { patch: { edits: edits.slice(0, 1) } })
+  const { body } = await ann.call('GET', `/apps/${lone}/html`)
+  expect(body).toBe(page.replace('let a', 'let b'))
+  await close()
+})
+
 test('patch_conflict names the nearest text and stores nothing', async () => {
   const { agent, close } = await startTestServer()
   const ann = await agent('ann')

@@ -3,6 +3,8 @@ import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import * as apps from '../apps.ts'
 import { listAssets } from '../assets/assets.ts'
 import { readFiles } from '../assets/contents.ts'
+import { isHtml, isScript } from '../folders/page-folder.ts'
+import { openLocations } from '../folders/page-location.ts'
 import { readPage } from '../page-content.ts'
 import type { PageUpload } from '../publish-request.ts'
 import type { PatchChange } from './apply-patch.ts'
@@ -69,19 +71,24 @@ export async function patchVersion(
   ]
   let html = new TextDecoder('utf-8', { ignoreBOM: true }).decode(identity)
   const files: PageFile[] = []
+  // No page pins a file that a patch changes, or the browser would block it.
+  const locations = openLocations([])
   for (const { name, type, content } of contents) {
     const own = byPath.get(name)
     if (!own) continue
     if (!isText(type, content))
       rejectRequest(`"${name}" is no text. Send the whole file in "files".`, 'patch')
-    const patched = await runPatch({ path: name, bytes: content, changes: own })
+    const isLocated = version.page !== null && (isHtml(name) || isScript(name))
+    const patched = await runPatch({ path: name, bytes: content, changes: own, isLocated })
     if (typeof patched !== 'string')
       throw new ApiError('patch_conflict', { ...patched, version: app.version })
-    if (name === page) html = patched
-    else files.push({ path: name, bytes: new TextEncoder().encode(patched) })
+    let text = patched
+    if (isLocated) text = locations[isHtml(name) ? 'inHtml' : 'inScript'](patched, name)
+    if (name === page) html = text
+    else files.push({ path: name, bytes: new TextEncoder().encode(text) })
   }
   if (files.length === 0) return { html }
-  return { html, folder: { page, files, rooted: [], located: [], outside: [] } }
+  return { html, folder: { page, files, rooted: [], located: [...locations.changed], outside: [] } }
 }
 
 type PageFile = NonNullable<PageUpload['folder']>['files'][number]

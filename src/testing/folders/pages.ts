@@ -11,6 +11,7 @@ const back = async (tab: Tab): Promise<void> => {
 const forward = async (tab: Tab): Promise<void> => {
   await tab.evaluate('history.forward()')
 }
+const left = (tab: Tab): Promise<void> => tab.click(viewport.width / 5, viewport.height / 2)
 const tell = (message: string): string =>
   `<script>addEventListener('load',()=>requestAnimationFrame(()=>requestAnimationFrame(()=>top.postMessage({said:${message}},'*'))))</script>`
 
@@ -68,20 +69,24 @@ export const folderPages: Folder[] = [
     name: 'a router of the history reads its paths, and goes back',
     files: {
       'index.html': page(
-        `<a id=l ${fill} href="/about?x=1#team">go</a><script src=/router.js></script>`,
+        `<a id=l ${fill} href="/about?x=1#team">go</a><a style="position:fixed;inset:0 60% 0 0;display:block" href="#jobs"></a><script src=/router.js></script>`,
       ),
-      'router.js': `(function(w){const show=()=>{const{pathname:a,search:b,hash:c}=w.location;top.postMessage({said:[a,b,c,location.pathname]},'*')}
+      'router.js': `const pageLocation=1;(function(w){const show=()=>{const{pathname:a,search:b,hash:c}=w.location;top.postMessage({said:[a,b,c,location.pathname]},'*')}
 w.addEventListener('popstate',show);l.onclick=(event)=>{if(event.defaultPrevented)return;event.preventDefault();history.pushState({},'',l.href);show()};show()})(window)`,
     },
     act: [
       { after: 1, run: middle },
       { after: 2, run: back },
       { after: 3, run: forward },
+      { after: 4, run: left },
+      { after: 5, run: back },
     ],
     says: [
       ['/', '', '', '/'],
       ['/about', '?x=1', '#team', '/about'],
       ['/', '', '', '/'],
+      ['/about', '?x=1', '#team', '/about'],
+      ['/about', '?x=1', '#jobs', '/about'],
       ['/about', '?x=1', '#team', '/about'],
     ],
   },
