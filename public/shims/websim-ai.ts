@@ -8,6 +8,8 @@ import { dataUrl } from '../bridge/data-url.ts'
 import { field } from '../frame/messages.ts'
 import { put } from '../frame/quiet.ts'
 import { ai, extend, textOf } from './bridge-calls.ts'
+// Pages take functions of the user from `websim` in forms that no pattern finds.
+import './websim-user.ts'
 
 interface ChatRequest {
   messages?: Message[]

@@ -100,7 +100,8 @@ const habits: [name: string, expression: string, value: unknown][] = [
     `(async () => {
       const chat = await websim.chat.completions.create({ messages: [{ role: 'user', content: 'the sea' }] })
       const { url } = await websim.imageGen({ prompt: 'a boat' })
-      const { username } = await websim.getUser()
+      const { getUser } = websim
+      const { username } = await getUser()
       return [chat.role, chat.content, url.startsWith('data:image/'), username !== '']
     })()`,
     ['assistant', echo, true, true],
@@ -133,8 +134,11 @@ const habits: [name: string, expression: string, value: unknown][] = [
   ],
   [
     'Spark',
-    `spark.llm(spark.llmPrompt\`Tell me of the \${'sea'}\`).then((text) => [text, typeof spark.user])`,
-    [echo, 'function'],
+    `(async () => {
+      const { user } = spark
+      return [await spark.llm(spark.llmPrompt\`Tell me of the \${'sea'}\`), (await user()).login]
+    })()`,
+    [echo, 'player'],
   ],
   [
     'LanguageModel of Chrome',
