@@ -155,7 +155,8 @@ async function mutate(mutator: Run<unknown>, input: unknown) {
       draft.end()
     }
   })
-  lastSent = Promise.allSettled([before, confirmed])
+  // Its results would hold those of all mutations before.
+  lastSent = Promise.allSettled([before, confirmed]).then(() => undefined)
   await shown
   return { id, confirmed }
 }
