@@ -176,8 +176,11 @@ async function start(
     received: receivedOf(data),
   }
   const html = dress(quirks ? quirkless(page) : page, run, libraries, withFiles)
-  const frame = nest(depth === 0 ? html : relay)
-  if (depth === 0) return
+  if (depth === 0) {
+    nest(html)
+    return
+  }
+  const frame = nest(relay)
   const down: Down = { type: 'down', relays: Array(depth - 1).fill(relay), html }
   addEventListener('message', function pass(reply) {
     if (reply.source !== frame.contentWindow || field(reply.data, 'type') !== 'ready') return
