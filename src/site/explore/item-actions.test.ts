@@ -175,8 +175,11 @@ test('comments, replies, hides and deletes', async () => {
   expect(await feedback('comments')).toMatchObject([{ author: '@ann' }])
   expect(await removal(annette, 'ann', response?.['id'])).toBe(303)
   expect(await feedback('comments')).toEqual([])
+  const request = `/api/explore/${id}/comments -H `
+  expect(await bella.read(`/explore/${id}`)).toContain(request)
   await ann.call('PATCH', `/apps/${id}`, { comments: false })
   expect((await bella.show(`/explore/${id}`)).names('textbox')).not.toContain('Comment')
+  expect(await bella.read(`/explore/${id}`)).not.toContain(request)
   await ann.call('PATCH', `/apps/${id}`, { comments: true })
 })
 

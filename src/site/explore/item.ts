@@ -1,6 +1,7 @@
 import * as explore from '../../apps/explore/explore.ts'
 import type { Item, ItemPage, Tile } from '../../apps/explore/schemas.ts'
 import { isPackKind } from '../../apps/kinds.ts'
+import { getListed } from '../../apps/listings.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { t, type Text } from '../../kernel/words/message.ts'
@@ -73,7 +74,7 @@ export async function itemPage(
     main: html`${await itemHeader(ctx, found, visitor)}
       <div class="item-columns">
         <div>${await renderFeedback(ctx, item, query, visitor)}</div>
-        <div>${familySection(found)}${logSection(found)}${agentSection(ctx, item)}</div>
+        <div>${familySection(found)}${logSection(found)}${await agentSection(ctx, item)}</div>
       </div>
       ${itemRemixes(ctx, found)}
       ${rest.length > 0 && renderShelf(ctx, { title: t('More by {maker}', { maker }), items: rest, more: `/explore/${maker}` })}
@@ -143,16 +144,19 @@ const stats = ({ published, updated, version }: Item): Html =>
     [t('Updated'), renderDate(updated)],
   ])
 
-/** The prompt and the requests with which an agent remixes and reviews an item. */
-function agentSection({ urls }: AppContext, item: Item): Html {
+/** The prompt and the requests with which an agent remixes, reviews and comments on an item. */
+async function agentSection(ctx: AppContext, item: Item): Promise<Html> {
+  const { urls } = ctx
   const { id, title } = item
+  const { comments } = await getListed(ctx, id)
   const price = remixPrice(item)
   const line = html`Read ${urls.app}/skill.md, then remix "<bdi>${title}</bdi>" (${id}) and change
   it as I describe.`
   const curl = (method: string, path: string, body: object): string =>
     `curl -sX ${method} ${urls.base}/${path} -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '${JSON.stringify(body)}'`
   const review = curl('PUT', `explore/${id}/review`, { stars: 5, text: t('Calm and quick.') })
-  const requests = html`${price !== undefined && copyLine(curl('POST', `apps/${id}/remix`, { maxCredits: price }), t('Remix'))}${copyLine(review, t('Review'))}`
+  const comment = curl('POST', `explore/${id}/comments`, { text: t('How far does it go?') })
+  const requests = html`${price !== undefined && copyLine(curl('POST', `apps/${id}/remix`, { maxCredits: price }), t('Remix'))}${copyLine(review, t('Review'))}${comments && copyLine(comment, t('Comment'))}`
   return section(
     t('For agents'),
     html`<p>${remixTerms(price)}</p>
