@@ -153,6 +153,11 @@ test('every citation resolves to a file, a section and a heading of the reposito
   expect(paths.flatMap((path) => findBrokenCitations(path, read(path)))).toEqual([])
 })
 
+test('no two decision records have one number', () => {
+  const all = decisions.map((name) => name.slice(0, 4))
+  expect(all.filter((number, at) => all.indexOf(number) !== at)).toEqual([])
+})
+
 const invented: [source: string, problem: string][] = [
   ['/** See document 1, section 77. */', 'document 1 has no section 77'],
   ['/** See document 2,\n * section 12. */', 'document 2 has no section 12'],
