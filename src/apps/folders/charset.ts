@@ -1,5 +1,5 @@
 /** Text of a file, and the name of its encoding as TextDecoder has it. */
-interface DecodedText {
+export interface DecodedText {
   text: string
   charset: string
 }

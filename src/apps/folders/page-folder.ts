@@ -1,5 +1,5 @@
 import { htmlBytesMax } from '../../kernel/limits.ts'
-import { decodePage, toUtf8 } from './charset.ts'
+import { type DecodedText, decodePage, toUtf8 } from './charset.ts'
 import { locatedScriptMax, type Locations, openLocations } from './page-location.ts'
 import { rewriteTags, type Tag } from './page-tags.ts'
 import { inOtherForms, pathKey, unsafePathProblem } from './paths.ts'
@@ -75,14 +75,14 @@ export function readPageFolder(all: PageFile[]): PageFolder {
   const { text, charset } = decodePage(page.bytes)
   const source = sourceProblem(text, (path) => inside.some((file) => file.path === path))
   if (source !== undefined) return { problem: source }
-  const pages = inside.filter(({ path }) => isHtml(path))
-  const locations = openLocations(pages.map(({ bytes }) => decodePage(bytes).text))
-  const files = inside
+  const others = inside
     .filter(({ path }) => path !== name)
-    .map(({ path, bytes }) => ({
-      path,
-      bytes: rewriteFile({ path, bytes }, { rooted, locations, charset }),
-    }))
+    .map((file) => ({ file, page: isHtml(file.path) ? decodePage(file.bytes) : undefined }))
+  const locations = openLocations([text, ...others.flatMap((one) => one.page?.text ?? [])])
+  const files = others.map((one) => ({
+    path: one.file.path,
+    bytes: rewriteFile(one.file, one.page, { rooted, locations, charset }),
+  }))
   const html = locations.inHtml(rooted.inHtml(text, name), name)
   const located = [...locations.changed]
   return { page: name, html, files, rooted: [...rooted.changed], located, outside }
@@ -94,13 +94,16 @@ interface Rewrites {
   charset: string
 }
 
-/** Returns a file in UTF-8 with relative names; the same bytes where nothing changes. */
+/**
+ * Returns a file in UTF-8 with relative names; the same bytes where nothing changes. `page` is the
+ * text of an HTML file.
+ */
 function rewriteFile(
   { path, bytes }: PageFile,
+  page: DecodedText | undefined,
   { rooted, locations, charset }: Rewrites,
 ): Uint8Array {
-  if (isHtml(path)) {
-    const page = decodePage(bytes)
+  if (page) {
     const text = locations.inHtml(rooted.inHtml(page.text, path), path)
     const isSame = text === page.text && page.charset === 'utf-8'
     return isSame ? bytes : new TextEncoder().encode(text)

@@ -82,8 +82,8 @@ export async function patchVersion(
     const patched = await runPatch({ path: name, bytes: content, changes: own, isLocated })
     if (typeof patched !== 'string')
       throw new ApiError('patch_conflict', { ...patched, version: app.version })
-    let text = patched
-    if (isLocated) text = locations[isHtml(name) ? 'inHtml' : 'inScript'](patched, name)
+    const locate = isHtml(name) ? locations.inHtml : locations.inScript
+    const text = isLocated ? locate(patched, name) : patched
     if (name === page) html = text
     else files.push({ path: name, bytes: new TextEncoder().encode(text) })
   }
