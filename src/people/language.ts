@@ -1,5 +1,5 @@
 import type { AppContext } from '../kernel/context.ts'
-import { languageOf } from '../kernel/http/accept.ts'
+import { languageOf } from '../kernel/http/language.ts'
 import { senderOf } from '../kernel/http/request-context.ts'
 import { isLanguage, type Language } from '../kernel/words/language.ts'
 import { inLanguage } from '../kernel/words/words.ts'

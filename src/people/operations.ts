@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 
 import type { AppContext } from '../kernel/context.ts'
 import { ApiError } from '../kernel/errors.ts'
-import { languageCookie } from '../kernel/http/accept.ts'
+import { languageCookie } from '../kernel/http/language.ts'
 import { created, withCookies } from '../kernel/http/outcome.ts'
 import {
   CreateKeyRequestSchema,

@@ -1,7 +1,7 @@
 import type { AppContext } from '../kernel/context.ts'
 import { ApiError } from '../kernel/errors.ts'
 import { html, type Part } from '../kernel/html.ts'
-import { languageCookie } from '../kernel/http/accept.ts'
+import { languageCookie } from '../kernel/http/language.ts'
 import { isLanguage, languageCodes, languages } from '../kernel/words/language.ts'
 import { t } from '../kernel/words/message.ts'
 import { setLanguage } from '../people/operations.ts'

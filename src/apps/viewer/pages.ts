@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
 
-import { languageOf } from '../../kernel/http/accept.ts'
 import { compressText, createEntity, type Entity } from '../../kernel/http/entity.ts'
 import { pageHosts } from '../../kernel/http/host.ts'
+import { languageOf } from '../../kernel/http/language.ts'
 import { senderOf } from '../../kernel/http/request-context.ts'
 import { idPattern } from '../../kernel/ids.ts'
 import { getPublicFile, type PublicFile, readPublic } from '../../kernel/public-files.ts'
