@@ -55,6 +55,7 @@ extend('websim', {
   imageGen,
   textToSpeech,
 })
+
 /** The older call: its answer is the JSON itself. */
 const oldPath = /(?:^|\/)api\/ai_completion$/
 const { fetch: realFetch } = window
