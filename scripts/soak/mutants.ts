@@ -481,10 +481,10 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'replicas/claim-of-a-living-process',
-    file: 'src/money/idempotency/claims.ts',
+    file: 'src/money/idempotency/idempotency.ts',
     from: 'and(isClaim(name), hasEnded(storedResponses.process))',
     to: 'isClaim(name)',
-    tests: ['src/money/idempotency/claims.test.ts'],
+    tests: ['src/money/idempotency/idempotency.test.ts'],
     on: 'postgres',
   },
   {

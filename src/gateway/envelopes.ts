@@ -1,5 +1,5 @@
 import { type Json, parseRecord } from '../kernel/schema.ts'
-import { offerIn } from '../money/payments/x402/offer.ts'
+import { offerIn } from '../money/payments/x402/headers.ts'
 import { anthropicPrefix, isBelow } from './client-apis.ts'
 import { coherePrefix, cohereV1Prefix, toCohereError } from './cohere/error-response.ts'
 import { geminiPrefix, toGeminiError } from './gemini/error-response.ts'

@@ -4,7 +4,7 @@ import { formatCredits, formatDecimal, toUsd, zero } from '../kernel/money.ts'
 import { lookUp } from '../kernel/schema.ts'
 import { endWithStop } from '../kernel/text.ts'
 import { iso } from '../kernel/time.ts'
-import { paymentsOffMessage } from '../money/payments/messages.ts'
+import { paymentsOffMessage } from '../money/payments/networks.ts'
 
 const usd = (amount: bigint): string => `$${formatDecimal(toUsd(amount))}`
 const wait = ({ retryAfter }: { retryAfter: number }): string => `Try again in ${retryAfter} s.`

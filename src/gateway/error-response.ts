@@ -5,7 +5,7 @@ import { ApiError, type GatewayErrorName, mediaCodes } from '../kernel/errors.ts
 import { methodList } from '../kernel/http/allowed-methods.ts'
 import { type Described, namedObject, nullable } from '../kernel/schema.ts'
 import { UnsettledHoldError } from '../money/ledger/paid-work.ts'
-import { offerFields } from '../money/payments/x402/offer.ts'
+import { offerFields } from '../money/payments/x402/headers.ts'
 import { messages, paramOf, withNames } from './error-messages.ts'
 
 const invalid = 'invalid_request_error'

@@ -5,13 +5,15 @@ import type { RequestContext, Shortfall } from '../kernel/http/request-context.t
 import { nano, zero } from '../kernel/money.ts'
 import type { Json } from '../kernel/schema.ts'
 import { type Cap, checkDailyCap } from './ledger/caps.ts'
-import { createOffer, type Receipt, receiptHeader } from './payments/x402/offer.ts'
 import {
   authorizationName,
+  createOffer,
   hasPayment,
   type Payment,
   readPayment,
-} from './payments/x402/payload.ts'
+  type Receipt,
+  receiptHeader,
+} from './payments/x402/headers.ts'
 import type { PaymentRow } from './payments/x402/rows.ts'
 import type { X402 } from './payments/x402/x402.ts'
 

@@ -4,7 +4,7 @@ import { keyNameCharsMax, keysPerPersonMax } from '../kernel/limits.ts'
 import { parseCredits } from '../kernel/money.ts'
 import { isPlainLine } from '../kernel/text.ts'
 import * as keys from '../money/keys/keys.ts'
-import { checkRunningRequests } from '../money/keys/limits.ts'
+import { checkRunningRequests } from '../money/keys/restrictions.ts'
 import { lockActivePerson, type Person } from './people.ts'
 
 /** Personal keys call People operations. Gateway keys spend from the wallet. */

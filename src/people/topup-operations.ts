@@ -6,7 +6,7 @@ import { formatCredits, nano, type NanoUsd, parseCredits, toCredits } from '../k
 import { exactlyOne, sixDecimals, strictObject } from '../kernel/schema.ts'
 import { agentOwner } from '../money/ledger/accounts.ts'
 import { balanceOf } from '../money/ledger/ledger.ts'
-import { fromUnits, type Receipt } from '../money/payments/x402/offer.ts'
+import { fromUnits, type Receipt } from '../money/payments/x402/headers.ts'
 import type { Agent } from './agents/agents.ts'
 import { agent } from './authentication.ts'
 import { operationsOf, writeErrors } from './operation.ts'

@@ -2,7 +2,7 @@ import { type Html, html } from '../kernel/html.ts'
 import { toCredits } from '../kernel/money.ts'
 import { t } from '../kernel/words/message.ts'
 import { perLanguage } from '../kernel/words/words.ts'
-import type { DailyAmount } from '../money/ledger/spending.ts'
+import type { DailyAmount } from '../money/ledger/reports.ts'
 import { formatAmount, shortCredits } from './format.ts'
 import { wireWord } from './wire-words.ts'
 

@@ -13,7 +13,7 @@ import { type NanoUsd, toCredits } from '../kernel/money.ts'
 import { iso } from '../kernel/time.ts'
 import { msg, t, type Text } from '../kernel/words/message.ts'
 import type { Key, KeySettings, Project } from '../money/keys/keys.ts'
-import type { PeriodSpending } from '../money/ledger/spending.ts'
+import type { PeriodSpending } from '../money/ledger/reports.ts'
 import { spendingBar } from './format.ts'
 import { type Form, inputField, readCredits, selectField, textArea } from './forms.ts'
 

@@ -6,8 +6,7 @@ import { enqueue } from '../../jobs/jobs.ts'
 import { noteStreamsMax } from '../../kernel/limits.ts'
 import { fromCredits } from '../../kernel/money.ts'
 import { hour } from '../../kernel/time.ts'
-import { listOpenHolds } from '../../money/ledger/job-holds.ts'
-import { balanceOf, openHold, settleHold } from '../../money/ledger/ledger.ts'
+import { balanceOf, listOpenHolds, openHold, settleHold } from '../../money/ledger/ledger.ts'
 import { expectError } from '../../testing/expect-error.ts'
 import {
   startTestServer,

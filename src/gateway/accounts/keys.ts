@@ -3,9 +3,9 @@ import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { keysPerAccountMax, keysPerAgentMax } from '../../kernel/limits.ts'
 import { hour } from '../../kernel/time.ts'
-import { initialCap } from '../../money/keys/keys.ts'
 import * as keys from '../../money/keys/keys.ts'
-import { checkRunningRequests } from '../../money/keys/limits.ts'
+import { initialCap } from '../../money/keys/keys.ts'
+import { checkRunningRequests } from '../../money/keys/restrictions.ts'
 import {
   checkWithin,
   inheritedSettings,

@@ -1,6 +1,6 @@
 import { currentClient } from '../../kernel/client.ts'
 import type { AppContext } from '../../kernel/context.ts'
-import { hasBeenFunded } from '../../money/ledger/entries.ts'
+import { hasBeenFunded } from '../../money/ledger/reports.ts'
 import type { AccountId } from '../authentication.ts'
 import { checkQuota, checkUnfunded } from '../files/quota.ts'
 import { batchResultBytesMax, unfundedReservedBytes, unfundedResultBytesMax } from './limits.ts'

@@ -1,7 +1,7 @@
 import { ApiError } from '../../kernel/errors.ts'
 import { candidatesMax } from '../../kernel/limits.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
-import { allowsModel } from '../../money/keys/limits.ts'
+import { allowsModel } from '../../money/keys/restrictions.ts'
 import type { Spender } from '../authentication.ts'
 import { invalidField } from '../fields.ts'
 import type { Catalog, Model, Offer, ResolvedModel } from '../models/catalog.ts'

@@ -7,9 +7,8 @@ import {
   unknownOutputTokens,
   unknownWindowTokens,
 } from '../../kernel/limits.ts'
-import { allowsModel } from '../../money/keys/limits.ts'
 import { readApiKey } from '../../money/keys/request-key.ts'
-import { clientRejection } from '../../money/keys/restrict.ts'
+import { allowsModel, clientRejection } from '../../money/keys/restrictions.ts'
 import { beginPaidCall } from '../../money/pay.ts'
 import { admitKey, type KeySpender, requireLiveKey, type Spender } from '../authentication.ts'
 import { callOf } from '../call.ts'

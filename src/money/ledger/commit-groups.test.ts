@@ -20,9 +20,9 @@ import {
   type TestLedger,
 } from '../../testing/fixtures/ledger.ts'
 import { doctor } from './doctor.ts'
-import { listEntries } from './entries.ts'
 import { createHold, type Hold, type HoldRequest } from './holds.ts'
 import { balanceOf, grant, openOwnerAccount } from './ledger.ts'
+import { listEntries } from './reports.ts'
 import { defineRow, type SettlementRow } from './settlement-rows.ts'
 import { endUnit, openUnit, type Unit, type UnitResult } from './units.ts'
 

@@ -4,7 +4,7 @@ import type { Db, Engine } from '../../kernel/db/engine.ts'
 import { sumOf } from '../../kernel/db/query.ts'
 import { zero } from '../../kernel/money.ts'
 import { isServiceAccount } from './accounts.ts'
-import type { Entry } from './entries.ts'
+import type { Entry } from './reports.ts'
 import { accounts, caps, entries, holds } from './tables.ts'
 
 /** The result of a ledger check. `text` is for people. */

@@ -11,9 +11,9 @@ import { createDatabase, dropDatabase } from '../../testing/fixtures/databases.t
 import { ann, ben, fund, openTestLedger, type TestLedger } from '../../testing/fixtures/ledger.ts'
 import { until } from '../../testing/until.ts'
 import { doctor } from './doctor.ts'
-import { listEntries } from './entries.ts'
 import { expireOrphans } from './expiry.ts'
 import { balanceOf, openOwnerAccount } from './ledger.ts'
+import { listEntries } from './reports.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'berth-killed-'))
 const where = { dataDir: folder, databaseUrl: '' }

@@ -19,8 +19,8 @@ import {
 } from '../../testing/fixtures/ledger.ts'
 import { accountOf } from './accounts.ts'
 import { doctor } from './doctor.ts'
-import { listEntries } from './entries.ts'
 import { balanceOf, grantTo, openOwnerAccount, transfer, type TransferRequest } from './ledger.ts'
+import { listEntries } from './reports.ts'
 import { accounts } from './tables.ts'
 
 let books: TestLedger

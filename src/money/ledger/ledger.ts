@@ -1,3 +1,5 @@
+import { and, asc, eq } from 'drizzle-orm'
+
 import type { Db, Engine } from '../../kernel/db/engine.ts'
 import { nano, type NanoUsd, zero } from '../../kernel/money.ts'
 import { utcDay } from '../../kernel/time.ts'
@@ -15,7 +17,7 @@ import { sumSpendingSince } from './caps.ts'
 import { type LedgerContext, runUnits } from './commit-groups.ts'
 import { createHold, type Hold, type HoldRequest, type SettlementRecorder } from './holds.ts'
 import { invariant } from './invariant.ts'
-import type { AccountId, Share } from './tables.ts'
+import { type AccountId, holds, type Share } from './tables.ts'
 import { endUnit, openUnit, transferUnit, type Unit, type UnitResult } from './units.ts'
 
 /** Runs a unit inside the caller's transaction. Throws its error. */
@@ -150,4 +152,18 @@ export async function releaseHold(db: Db, hold: Hold): Promise<Hold> {
     endUnit(hold, 'released', zero),
   )
   return ended
+}
+
+export const listOpenHolds = (db: Db, job: string): Promise<Hold[]> =>
+  db
+    .select()
+    .from(holds)
+    .where(and(eq(holds.job, job), eq(holds.state, 'held')))
+    .orderBy(asc(holds.ref))
+
+/** Releases the open holds of a job in the transaction that ends it. Returns its total charge. */
+export async function closeJobHolds(db: Db, job: string): Promise<NanoUsd> {
+  for (const hold of await listOpenHolds(db, job)) await releaseHold(db, hold)
+  const ended = await db.select({ charged: holds.charged }).from(holds).where(eq(holds.job, job))
+  return nano(ended.reduce((sum, { charged }) => sum + charged, 0n))
 }

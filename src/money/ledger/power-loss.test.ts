@@ -16,10 +16,10 @@ import { fromCredits as credits, zero } from '../../kernel/money.ts'
 import { systemClock } from '../../kernel/time.ts'
 import { ann, fund, holdRequest, openTestLedger } from '../../testing/fixtures/ledger.ts'
 import { doctor } from './doctor.ts'
-import { listEntries } from './entries.ts'
 import { expireOrphans } from './expiry.ts'
 import { createHold, type Hold } from './holds.ts'
 import { balanceOf, settleHold } from './ledger.ts'
+import { listEntries } from './reports.ts'
 import { endUnit, openUnit, type Unit } from './units.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'berth-power-'))

@@ -8,9 +8,9 @@ import { newOrderedId } from '../../kernel/ids.ts'
 import { nano, type NanoUsd, zero } from '../../kernel/money.ts'
 import { isServiceAccount, openAccounts, serviceAccounts } from './accounts.ts'
 import type { Counter } from './caps.ts'
-import type { Entry } from './entries.ts'
 import type { Hold } from './holds.ts'
 import { invariant } from './invariant.ts'
+import type { Entry } from './reports.ts'
 import { type AccountId, accounts, caps, entries, holds, serviceKind } from './tables.ts'
 
 export type Account = typeof accounts.$inferSelect

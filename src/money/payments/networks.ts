@@ -1,3 +1,4 @@
+import type { ErrorDetails } from '../../kernel/errors.ts'
 import type { Coins } from './coins/coins.ts'
 import type { X402 } from './x402/x402.ts'
 
@@ -33,4 +34,13 @@ export async function checkNetworks(
 ): Promise<void> {
   const wrong = await findOtherNetworks(ctx, waitMs)
   if (wrong.length > 0) throw new OtherNetwork(wrong)
+}
+
+/** Returns the message of `payments_off`, which both APIs have. */
+export function paymentsOffMessage(details: ErrorDetails['payments_off']): string {
+  const { setting, isSet = false, advice = 'Nothing was charged. Ask its operator.' } = details
+  if (setting === undefined) return `This server takes no payments of this kind. ${advice}`
+  return isSet
+    ? `This server cannot take payments now: its operator has to check ${setting}. ${advice} Try again later.`
+    : `This server takes no payments: its operator has not set ${setting}. ${advice}`
 }

@@ -2,8 +2,23 @@ import { describeFailure, fetchJson } from '../../kernel/fetch-json.ts'
 import type { Log } from '../../kernel/log.ts'
 import { isRecord } from '../../kernel/schema.ts'
 import { stopwatch } from '../../kernel/time.ts'
-import { healthOf, type ServerHealth } from './health.ts'
 import { chainBytesMax, chainCallMs, rpcRestMs } from './limits.ts'
+
+/** The health of one server of a chain. */
+export interface ServerHealth {
+  /** Its setting, place and host. URLs may contain keys. */
+  name: string
+  /** The reason of its last failure; undefined for one that serves the right network. */
+  problem: string | undefined
+  isOfOtherNetwork: boolean
+}
+
+/** Returns the health of a server without its URL. */
+const healthOf = ({ name, problem, isOfOtherNetwork }: ServerHealth): ServerHealth => ({
+  name,
+  problem,
+  isOfOtherNetwork,
+})
 
 interface Server extends ServerHealth {
   url: string

@@ -8,7 +8,7 @@ import { type InvoiceWithPayments, listInvoices } from '../../money/payments/coi
 import { coinOf, formatUnits } from '../../money/payments/coins/method.ts'
 import { stateOf, type StoredPayment } from '../../money/payments/coins/status.ts'
 import { readWatchers, type WatcherHealth } from '../../money/payments/coins/watchers.ts'
-import type { ServerHealth } from '../../money/payments/health.ts'
+import type { ServerHealth } from '../../money/payments/server-pool.ts'
 import { section } from '../../site/components.ts'
 import { form } from '../../site/form.ts'
 import { formatNumber, renderDateTime } from '../../site/format.ts'

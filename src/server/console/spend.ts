@@ -9,7 +9,7 @@ import {
   listSpendingByDay,
   listTopKeys,
   type Spender,
-} from '../../money/ledger/spending.ts'
+} from '../../money/ledger/reports.ts'
 import { formatCompact, renderCredits } from '../../site/format.ts'
 import type { Page } from '../../site/layout.ts'
 import { type Column, tableSection } from '../../site/lists.ts'

@@ -7,7 +7,7 @@ import { expireHolds } from '../../gateway/usage/expire-holds.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import type { PublicFile } from '../../kernel/public-files.ts'
-import { responseRow } from '../../money/idempotency/response-row.ts'
+import { responseRow } from '../../money/idempotency/idempotency.ts'
 import type { PaymentRow } from '../../money/payments/x402/rows.ts'
 import { notifyIfLow } from '../../people/notifications/notifications.ts'
 

@@ -4,7 +4,7 @@ import type { RequestContext } from '../../kernel/http/request-context.ts'
 import { newOrderedId } from '../../kernel/ids.ts'
 import type { RateLimit } from '../../kernel/rate-limit.ts'
 import type { TrafficPart } from '../../kernel/traffic.ts'
-import { networkRejection } from '../../money/keys/restrict.ts'
+import { networkRejection } from '../../money/keys/restrictions.ts'
 
 /**
  * Counts a call by the restriction of its network and the rate of its address. Work beyond the call

@@ -8,7 +8,7 @@ import { isLocalHost, isOwnAddress, nameOf, parseHost } from '../../kernel/http/
 import { clientAddressGroup, getRequestContext } from '../../kernel/http/request-context.ts'
 import { keylessBodyBytesMax, mcpBatchMax, mcpBodyBytesMax } from '../../kernel/limits.ts'
 import { isRecord } from '../../kernel/schema.ts'
-import { networkRejection } from '../../money/keys/restrict.ts'
+import { networkRejection } from '../../money/keys/restrictions.ts'
 import { apiErrorResponse } from '../../people/error-response.ts'
 import { beginBatch, findBatch } from './batch.ts'
 import type { Extension } from './server.ts'

@@ -19,7 +19,7 @@ import {
 } from '../../kernel/state/shared-observations.ts'
 import { findOldestSample, readSamples, shareSample } from '../../kernel/state/shared-samples.ts'
 import { day, hour, minute, second } from '../../kernel/time.ts'
-import { readTotals } from '../../money/ledger/totals.ts'
+import { readTotals } from '../../money/ledger/reports.ts'
 
 async function takeSample(ctx: AppContext): Promise<Sample> {
   const { metricsHistory } = ctx.state

@@ -9,7 +9,7 @@ import { second } from '../../kernel/time.ts'
 import { statusClasses, trafficParts } from '../../kernel/traffic.ts'
 import { version } from '../../kernel/version.ts'
 import { readApiKey } from '../../money/keys/request-key.ts'
-import { readTotals } from '../../money/ledger/totals.ts'
+import { readTotals } from '../../money/ledger/reports.ts'
 import { openMethods } from '../../money/payments/coins/method.ts'
 
 type Type = 'counter' | 'gauge' | 'histogram'

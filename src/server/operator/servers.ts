@@ -12,7 +12,7 @@ import type { ModelCall } from '../../kernel/state/observations.ts'
 import type { LoggedRequest } from '../../kernel/state/request-log.ts'
 import { second } from '../../kernel/time.ts'
 import { version } from '../../kernel/version.ts'
-import type { ServerHealth } from '../../money/payments/health.ts'
+import type { ServerHealth } from '../../money/payments/server-pool.ts'
 
 /** Reports of all servers that responded. */
 export interface Collected<Value> {

@@ -4,16 +4,16 @@ import { csvRowsMax } from '../../kernel/limits.ts'
 import { formatDecimal, nano, type NanoUsd, toUsd, zero } from '../../kernel/money.ts'
 import { messageOf } from '../../kernel/text.ts'
 import { day, iso, utcDay } from '../../kernel/time.ts'
-import { listDailyIncome } from '../../money/ledger/totals.ts'
+import { listDailyIncome } from '../../money/ledger/reports.ts'
 import {
   creditByHand,
   listCredited,
   prepareHandCredit,
 } from '../../money/payments/coins/by-hand.ts'
+import { findTokenProblem } from '../../money/payments/coins/evm-watcher.ts'
 import { coinOf, formatUnits, networksOf } from '../../money/payments/coins/method.ts'
 import type { StoredPayment } from '../../money/payments/coins/status.ts'
-import { findTokenProblem } from '../../money/payments/coins/token.ts'
-import { toUnits } from '../../money/payments/x402/offer.ts'
+import { toUnits } from '../../money/payments/x402/headers.ts'
 import {
   type DailyCredits,
   listCreditPayments,

@@ -8,7 +8,7 @@ import {
   listEarningsByItem,
   type SalesFilter,
   sumEarnings,
-} from '../../../money/ledger/earnings.ts'
+} from '../../../money/ledger/reports.ts'
 import type { Agent } from '../../../people/agents/agents.ts'
 import * as apps from '../../apps.ts'
 import type { EarningsBody, EarningsPeriodQuery, ItemEarningsBody } from './schemas.ts'

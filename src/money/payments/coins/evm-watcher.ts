@@ -2,15 +2,33 @@ import { and, eq } from 'drizzle-orm'
 
 import { itemsOf, recordOf } from '../../../kernel/schema.ts'
 import { minute, second } from '../../../kernel/time.ts'
-import type { EvmRpc } from '../evm-rpc.ts'
+import type { EvmRpc } from '../json-rpc.ts'
 import { requireList, ServerError } from '../server-pool.ts'
 import type { CoinContext } from './coins.ts'
-import { blocksPerPass } from './limits.ts'
-import { usdtToken } from './method.ts'
+import { blocksPerPass, coins, usdtToken } from './method.ts'
 import type { ObservedPayment, PollInput, PollResult } from './poll.ts'
 import type { StoredInvoice, StoredPayment } from './status.ts'
 import { coinPayments } from './tables.ts'
-import { findTokenProblem } from './token.ts'
+
+/** The selector of decimals(). */
+const decimalsCall = '0x313ce567'
+
+/**
+ * Returns a message when TOPUP_USDT_TOKEN has other decimals than USDT, which would credit wrong
+ * amounts. The token of Ethereum is known. Throws where no server responds.
+ */
+export async function findTokenProblem({ config, coins: state }: CoinContext) {
+  const { topupUsdtToken: token } = config
+  if (token === '' || state.hasCheckedToken) return undefined
+  const call = { to: token, data: decimalsCall }
+  const result = String(await state.evm().request('eth_call', [call, 'latest']))
+  // An address without a contract returns no bytes.
+  const found = result === '0x' ? 'no' : String(BigInt(result))
+  const { decimals } = coins.usdt
+  state.hasCheckedToken = found === String(decimals)
+  if (state.hasCheckedToken) return undefined
+  return `TOPUP_USDT_TOKEN ${token} has ${found} decimals instead of ${decimals}. Correct it.`
+}
 
 /** Transfer(address,address,uint256). */
 const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'

@@ -10,8 +10,16 @@ import type { NanoUsd } from '../../../kernel/money.ts'
 import { minute, secondsUntil } from '../../../kernel/time.ts'
 import { btcAddressAt, evmAddressAt, newSolReference, paymentUri } from './addresses.ts'
 import type { CoinContext } from './coins.ts'
-import { lateMs, openInvoicesMax, pollAfter } from './limits.ts'
-import { coins, type Method, missingSetting, networkOf, unitsFor } from './method.ts'
+import {
+  coins,
+  lateMs,
+  type Method,
+  missingSetting,
+  networkOf,
+  openInvoicesMax,
+  pollAfter,
+  unitsFor,
+} from './method.ts'
 import type { AccountId, StoredInvoice, StoredPayment } from './status.ts'
 import { coinPayments, invoices } from './tables.ts'
 import { isBlind } from './watchers.ts'

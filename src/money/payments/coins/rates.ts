@@ -4,8 +4,7 @@ import { fromUsd, nano, type NanoUsd } from '../../../kernel/money.ts'
 import { itemsOf, lookUp, recordOf } from '../../../kernel/schema.ts'
 import { type Clock, isWithin } from '../../../kernel/time.ts'
 import { getJson } from '../server-pool.ts'
-import { rateAgeMax, rateFreshMs } from './limits.ts'
-import type { Asset } from './method.ts'
+import { type Asset, rateAgeMax, rateFreshMs } from './method.ts'
 
 type RatedAsset = Exclude<Asset, 'USDT'>
 type Prices = Partial<Record<RatedAsset, NanoUsd>>

@@ -4,8 +4,7 @@ import { changedRowCount } from '../../../kernel/db/query.ts'
 import { hasEnded, thisProcess } from '../../../kernel/db/replicas/process.ts'
 import { isWithin, minute, second } from '../../../kernel/time.ts'
 import type { CoinContext } from './coins.ts'
-import { backOffMsMax, leaseMs, watcherSilenceMs } from './limits.ts'
-import { networksOf } from './method.ts'
+import { backOffMsMax, leaseMs, networksOf, watcherSilenceMs } from './method.ts'
 import { watchers } from './tables.ts'
 
 type StoredWatcher = typeof watchers.$inferSelect

@@ -2,10 +2,8 @@ import type { Config } from '../../../kernel/config/settings.ts'
 import type { Engine } from '../../../kernel/db/engine.ts'
 import type { Log } from '../../../kernel/log.ts'
 import { type Clock, second } from '../../../kernel/time.ts'
-import { type EvmRpc, readChain } from '../evm-rpc.ts'
+import { type EvmRpc, readChain } from '../json-rpc.ts'
 import { Chain } from './chain.ts'
-import { Facilitator } from './facilitator.ts'
-import { GasWallet } from './gas-wallet.ts'
 import type { PaymentNetwork } from './network.ts'
 import {
   type ProofProblem,
@@ -13,6 +11,7 @@ import {
   proveTransfer,
   type TransferClaim,
 } from './proof.ts'
+import { Facilitator, GasWallet } from './senders.ts'
 import { type CreditObserver, Settlements } from './settlements.ts'
 
 interface LoadContext {

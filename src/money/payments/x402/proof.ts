@@ -1,7 +1,6 @@
 import { getAddress, type Hex, TransactionNotFoundError, type TransactionReceipt } from 'viem'
 
-import { type Chain, hexOf } from './chain.ts'
-import { eventsIn, transfersOf, type UsdcTransfer } from './receipts.ts'
+import { type Chain, eventsIn, hexOf, transfersOf, type UsdcTransfer } from './chain.ts'
 
 /** Most by which the clocks of a chain and of this machine may differ. */
 const clockDifferenceMs = 60_000

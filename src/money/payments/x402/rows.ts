@@ -4,7 +4,7 @@ import type { Db } from '../../../kernel/db/engine.ts'
 import { changedRowCount, hasRows } from '../../../kernel/db/query.ts'
 import { nano, type NanoUsd } from '../../../kernel/money.ts'
 import { day } from '../../../kernel/time.ts'
-import type { AuthorizationId } from './payload.ts'
+import type { AuthorizationId } from './headers.ts'
 import { payments, type PaymentState, usedTransfers } from './tables.ts'
 
 export type PaymentRow = typeof payments.$inferSelect

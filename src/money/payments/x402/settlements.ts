@@ -4,12 +4,23 @@ import type { Log } from '../../../kernel/log.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
 import { type Clock, day } from '../../../kernel/time.ts'
 import { grant } from '../../ledger/ledger.ts'
-import { readChain } from '../evm-rpc.ts'
+import { readChain } from '../json-rpc.ts'
 import { eventsLagMaxMs, finalBlocks, lookbackBlocks, pollMs, settlementsMax } from '../limits.ts'
-import type { Block, Chain, Outcome } from './chain.ts'
-import { fromUnits } from './offer.ts'
-import { authorizationIdOf, authorizationKey, type SignedAuthorization } from './payload.ts'
-import type { SettledOutcome, UsdcTransfer } from './receipts.ts'
+import type {
+  Block,
+  Chain,
+  Outcome,
+  PaymentProblem,
+  Sender,
+  SettledOutcome,
+  UsdcTransfer,
+} from './chain.ts'
+import {
+  authorizationIdOf,
+  authorizationKey,
+  fromUnits,
+  type SignedAuthorization,
+} from './headers.ts'
 import * as rows from './rows.ts'
 import {
   findPayment,
@@ -18,7 +29,6 @@ import {
   paidSince,
   type PaymentRow,
 } from './rows.ts'
-import type { PaymentProblem, Sender } from './sender.ts'
 
 /** Runs in the transaction that credits a payment. */
 export type CreditObserver = (db: Db, credited: PaymentRow) => Promise<unknown>

@@ -13,7 +13,7 @@ import {
   uniqueIndex,
 } from '../../../kernel/db/columns.ts'
 import type { AccountId } from '../../ledger/tables.ts'
-import type { SignedAuthorization } from './payload.ts'
+import type { SignedAuthorization } from './headers.ts'
 
 /**
  * State of a payment on its chain. `received`: verified and claimed for `account`. `sent`: on its

@@ -5,15 +5,22 @@ import { lazy } from '../../../kernel/lazy.ts'
 import type { Log } from '../../../kernel/log.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
 import { type Clock, isWithin } from '../../../kernel/time.ts'
-import { ChainReadError, EvmRpc, isConfirmed } from '../evm-rpc.ts'
-import type { ServerHealth } from '../health.ts'
+import { ChainReadError, EvmRpc, isConfirmed } from '../json-rpc.ts'
 import { readinessMs, validityMaxMs, validityMinMs } from '../limits.ts'
+import type { ServerHealth } from '../server-pool.ts'
+import type { PaymentProblem } from './chain.ts'
+import {
+  authorizationIdOf,
+  fromUnits,
+  type OfferTerms,
+  type Payment,
+  type Receipt,
+  requirementsOf,
+  toUnits,
+} from './headers.ts'
 import { networkOf, type PaymentNetwork } from './network.ts'
-import { fromUnits, type OfferTerms, type Receipt, requirementsOf, toUnits } from './offer.ts'
-import { authorizationIdOf, type Payment } from './payload.ts'
 import type { ProofProblem, ProvenTransfer, TransferClaim } from './proof.ts'
 import { findPayment, listOpen, type PaymentRow } from './rows.ts'
-import type { PaymentProblem } from './sender.ts'
 import type { CreditObserver, Settlements } from './settlements.ts'
 
 /** The share of a run that is due to the maker of its framework. */

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { openLog } from '../../kernel/log.ts'
 import { systemClock } from '../../kernel/time.ts'
 import { respondToRpc, type RpcReply } from '../../testing/fixtures/json-rpc.ts'
-import { EvmRpc } from './evm-rpc.ts'
+import { EvmRpc } from './json-rpc.ts'
 
 /** Answers of a fake node by method. */
 type Answers = Record<string, RpcReply>

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 
 import { loadConfig } from '../../../kernel/config/load.ts'
+import { createOffer, fromUnits, toUnits } from './headers.ts'
 import { networkOf } from './network.ts'
-import { createOffer, fromUnits, toUnits } from './offer.ts'
 
 const payTo = '0x00000000000000000000000000000000000000aA'
 const on = { X402_PAY_TO: payTo, X402_GAS_KEY: `0x${'1'.repeat(64)}` }

@@ -4,7 +4,7 @@ import { dialect } from '../../kernel/db/dialect.ts'
 import { replicas } from '../../kernel/db/replicas/tables.ts'
 import { systemClock } from '../../kernel/time.ts'
 import { freshEngine } from '../../testing/fixtures/engine.ts'
-import { Claims } from './claims.ts'
+import { Claims } from './idempotency.ts'
 import { storedResponses } from './tables.ts'
 
 if (dialect === 'postgres')
