@@ -442,18 +442,18 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'replicas/window-before-forgotten',
-    file: 'src/kernel/db/replicas/windows.ts',
+    file: 'src/kernel/db/replicas/shared-values.ts',
     from: 'sql`${age} < 2 * ${windowMs}`',
     to: 'sql`${age} < ${windowMs}`',
-    tests: ['src/kernel/db/replicas/windows.test.ts'],
+    tests: ['src/kernel/db/replicas/shared-values.test.ts'],
     on: 'postgres',
   },
   {
     name: 'replicas/window-counts-from-its-last-call',
-    file: 'src/kernel/db/replicas/windows.ts',
+    file: 'src/kernel/db/replicas/shared-values.ts',
     from: 'then ${limitWindows.start}\n          when ${isNext}',
     to: 'then excluded.start\n          when ${isNext}',
-    tests: ['src/kernel/db/replicas/windows.test.ts'],
+    tests: ['src/kernel/db/replicas/shared-values.test.ts'],
     on: 'postgres',
   },
   {

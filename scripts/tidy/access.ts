@@ -57,7 +57,7 @@ const rights: Right[] = [
     imports: /^(node:)?(http2?|https|net|tls|dgram|dns)(\/promises)?$/,
     // The binary calls itself: `berth health`, the first sample, the control socket. The operator
     // chose the address of the bucket and the collector. A certificate is proven by TLS.
-    may: /^src\/(kernel\/(fetch|fetch-json|telemetry\/exporter)\.ts|store\/s3\/client\.ts|gateway\/providers\/.*|(main|server\/cli\/.*|server\/https\/challenges|server\/operator\/control)\.ts)$/,
+    may: /^src\/(kernel\/(fetch|fetch-json|telemetry\/telemetry)\.ts|store\/s3\/client\.ts|gateway\/providers\/.*|(main|server\/cli\/.*|server\/https\/challenges|server\/operator\/control)\.ts)$/,
     what: 'reaches the network',
     fix: 'use kernel/fetch.ts, or an adapter of gateway/providers/',
   },
@@ -66,7 +66,7 @@ const rights: Right[] = [
     imports: /^(node:)?fs(\/promises)?$/,
     // Besides storage: the database file, berth.toml, embedded files, the control socket,
     // certificates, and copies of the data folder.
-    may: /^src\/((store|kernel\/(db|config))\/.*|(kernel\/(public-files|package-files|lazy-packages)|apps\/libraries\/embedded|server\/cli\/.*|server\/https\/certificates|server\/operator\/(control|backup))\.ts)$/,
+    may: /^src\/((store|kernel\/(db|config))\/.*|(kernel\/(public-files|lazy-packages)|apps\/libraries\/embedded|server\/cli\/.*|server\/https\/certificates|server\/operator\/(control|backup))\.ts)$/,
     what: 'touches files',
     fix: 'use Storage, or kernel/public-files.ts for what the binary carries',
   },

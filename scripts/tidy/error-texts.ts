@@ -1,7 +1,7 @@
 /** Messages of rejected requests say what to do next, or how the value must be. */
 import ts from 'typescript'
 
-import { saysWhatToDo } from '../../src/kernel/advice.ts'
+import { saysWhatToDo } from '../../src/kernel/text.ts'
 import { type Finding, finding, type Source } from './source.ts'
 
 /** Returns the text of a literal, with x for each value; undefined for another node. */

@@ -1,8 +1,7 @@
 import { and, desc, eq, inArray, or } from 'drizzle-orm'
 
 import type { Db, Engine } from '../kernel/db/engine.ts'
-import { lock } from '../kernel/db/lock.ts'
-import { hasRows } from '../kernel/db/query.ts'
+import { hasRows, lock } from '../kernel/db/query.ts'
 import { apps, blockedPages, versions } from './tables.ts'
 
 export const isBlockedPage = (db: Db, sha256: string): Promise<boolean> =>

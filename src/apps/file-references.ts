@@ -1,4 +1,4 @@
-import { contentReferences } from '../kernel/db/content-references.ts'
+import { contentReferences } from '../kernel/db/query.ts'
 import { apps, versions } from './tables.ts'
 
 export const packs = contentReferences(versions.pack)

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 
 import type { AppContext } from '../kernel/context.ts'
-import { dialect } from '../kernel/db/dialect.ts'
+import { dialect } from '../kernel/db/columns.ts'
 import { matchesMax } from '../kernel/limits.ts'
 import type { App } from './apps.ts'
 import { searchTerms } from './search-terms.ts'

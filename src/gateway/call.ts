@@ -1,7 +1,7 @@
 import type { Call as SentCall, IncomingCall } from '../kernel/http/operation.ts'
 import type { Content, Replay, Success } from '../kernel/http/outcome.ts'
 import type { RequestContext } from '../kernel/http/request-context.ts'
-import type { SpanContext } from '../kernel/telemetry/trace-context.ts'
+import type { SpanContext } from '../kernel/telemetry/otlp.ts'
 import { idempotencyKeyOf } from '../money/idempotency/idempotency.ts'
 
 /** JSON with its cost as a header, the replay of a charged error, or a text, file or stream. */

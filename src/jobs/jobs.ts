@@ -17,13 +17,13 @@ import {
 import { currentClient } from '../kernel/client.ts'
 import type { PagePosition } from '../kernel/cursor.ts'
 import type { Db, Engine } from '../kernel/db/engine.ts'
-import { lock } from '../kernel/db/lock.ts'
 import {
   changedRowCount,
   countRows,
   forUpdate,
   listNewest,
   listOldest,
+  lock,
 } from '../kernel/db/query.ts'
 import type { Signals } from '../kernel/db/signals.ts'
 import { ApiError } from '../kernel/errors.ts'

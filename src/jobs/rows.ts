@@ -12,10 +12,10 @@ import {
   sql,
 } from 'drizzle-orm'
 
-import { dialect } from '../kernel/db/dialect.ts'
+import { dialect } from '../kernel/db/columns.ts'
 import type { Db } from '../kernel/db/engine.ts'
 import { changedRowCount, prepared } from '../kernel/db/query.ts'
-import { hasEnded, thisProcess } from '../kernel/db/replicas/process.ts'
+import { hasEnded, thisProcess } from '../kernel/db/replicas/presence.ts'
 import { newId } from '../kernel/ids.ts'
 import { jobEventsMax, jobLeaseMs } from '../kernel/limits.ts'
 import { type NanoUsd, zero } from '../kernel/money.ts'

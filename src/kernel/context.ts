@@ -1,5 +1,5 @@
+import type { Urls } from './config/load.ts'
 import type { Config } from './config/settings.ts'
-import type { Urls } from './config/urls.ts'
 import type { Engine } from './db/engine.ts'
 import type { OtherServers } from './db/replicas/other-servers.ts'
 import type { Presence } from './db/replicas/presence.ts'

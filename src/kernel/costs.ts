@@ -1,4 +1,4 @@
-import { Cache } from './cache.ts'
+import { Cache } from './lazy.ts'
 import { type Clock, minute } from './time.ts'
 
 /** A cost: requests, milliseconds of a worker, bytes stored, or open streams and paid calls. */

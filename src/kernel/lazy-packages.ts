@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
-import { embeddedPath } from './package-files.ts'
+import { embeddedPath } from './public-files.ts'
 
 /**
  * Packages that no start needs, by the names of their imports. The binary embeds each as one

@@ -2,8 +2,7 @@ import { ApiError } from './errors.ts'
 import { PoolBusyError } from './fair-queue.ts'
 import { pdfPagesMax } from './limits.ts'
 import type { PdfRequest, PdfResult } from './pdf.worker.ts'
-import { TaskLimitError, WorkerPool } from './worker-pool.ts'
-import { inProcess, type TaskLimits } from './worker-process.ts'
+import { inProcess, TaskLimitError, type TaskLimits, WorkerPool } from './worker-pool.ts'
 
 const charsMax = 4_000_000
 const taskLimits: TaskLimits = { cpuMs: 10_000, memoryBytes: 384 * 1_048_576 }

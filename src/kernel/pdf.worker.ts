@@ -1,7 +1,7 @@
 import { definePDFJSModule, getDocumentProxy } from 'unpdf'
 
 import { lazy } from './lazy.ts'
-import { readPackageFile } from './package-files.ts'
+import { readPackageFile } from './public-files.ts'
 import type { WorkerReply } from './worker-pool.ts'
 
 declare const self: Worker

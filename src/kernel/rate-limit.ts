@@ -1,4 +1,4 @@
-import { Cache } from './cache.ts'
+import { Cache } from './lazy.ts'
 import { type Clock, secondsUntil } from './time.ts'
 
 /** Limit of keys in memory. The least recently used key is evicted first. */

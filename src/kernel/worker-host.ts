@@ -1,6 +1,6 @@
 import { setPriority } from 'node:os'
 
-import { cpuSignal, type HostRequest, memorySignal } from './worker-process.ts'
+import { cpuSignal, type HostRequest, memorySignal } from './worker-pool.ts'
 
 const checkMs = 20
 /** A process that has grown by this much is replaced, so that each task begins with a small one. */

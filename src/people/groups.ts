@@ -2,7 +2,7 @@ import { and, asc, count, eq, inArray } from 'drizzle-orm'
 
 import type { AppContext } from '../kernel/context.ts'
 import type { Db } from '../kernel/db/engine.ts'
-import { lock } from '../kernel/db/lock.ts'
+import { lock } from '../kernel/db/query.ts'
 import { rejectRequest } from '../kernel/errors.ts'
 import { groupMembersMax, groupsMax } from '../kernel/limits.ts'
 import { recordAudit } from './audit/audit.ts'

@@ -1,8 +1,7 @@
 import { and, asc, desc, eq, gt, isNull, lte, ne, sql } from 'drizzle-orm'
 
 import type { AppContext } from '../kernel/context.ts'
-import { afterCommit } from '../kernel/db/after-commit.ts'
-import type { Db } from '../kernel/db/engine.ts'
+import { afterCommit, type Db } from '../kernel/db/engine.ts'
 import { isWriteUnavailable } from '../kernel/db/error.ts'
 import { prepared } from '../kernel/db/query.ts'
 import { ApiError } from '../kernel/errors.ts'

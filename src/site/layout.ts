@@ -1,6 +1,6 @@
 import { filesPath } from '../apps/viewer/pages.ts'
+import type { Urls } from '../kernel/config/load.ts'
 import type { Config } from '../kernel/config/settings.ts'
-import type { Urls } from '../kernel/config/urls.ts'
 import { Html, html, type Part } from '../kernel/html.ts'
 import {
   compressText,

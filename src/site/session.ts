@@ -1,8 +1,7 @@
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../kernel/context.ts'
-import { noteError } from '../kernel/http/note-error.ts'
-import { getRequestContext, senderOf } from '../kernel/http/request-context.ts'
+import { getRequestContext, noteError, senderOf } from '../kernel/http/request-context.ts'
 import { sha256 } from '../kernel/ids.ts'
 import { formBytesMax } from '../kernel/limits.ts'
 import { t } from '../kernel/words/message.ts'

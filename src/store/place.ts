@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 
 import type { Config } from '../kernel/config/settings.ts'
 import type { Engine } from '../kernel/db/engine.ts'
-import { listOtherProcesses, thisProcess } from '../kernel/db/replicas/process.ts'
+import { listOtherProcesses, thisProcess } from '../kernel/db/replicas/presence.ts'
 import { setSharedValue, shareFirst } from '../kernel/db/replicas/shared-values.ts'
 import { newId } from '../kernel/ids.ts'
 import { errorCodeOf } from '../kernel/text.ts'

@@ -3,7 +3,7 @@ import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { dialect } from '../kernel/db/dialect.ts'
+import { dialect } from '../kernel/db/columns.ts'
 import { temporaryFolder } from './fixtures/temporary-folder.ts'
 import {
   binaryPath,

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 
 import fc from 'fast-check'
 
-import { dialect } from '../kernel/db/dialect.ts'
+import { dialect } from '../kernel/db/columns.ts'
 import type { DescribedOperation } from '../site/guide/read-description.ts'
 import { startChain } from './fixtures/chain.ts'
 import { signPayment, startPaidServer } from './fixtures/payments.ts'

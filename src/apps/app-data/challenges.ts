@@ -2,7 +2,7 @@ import { and, asc, count, desc, eq, gt, inArray, isNull, lt, notInArray, or } fr
 
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
-import { lock } from '../../kernel/db/lock.ts'
+import { lock } from '../../kernel/db/query.ts'
 import { newId } from '../../kernel/ids.ts'
 import { day } from '../../kernel/time.ts'
 import type { App } from '../apps.ts'

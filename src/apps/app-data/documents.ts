@@ -1,8 +1,7 @@
 import { and, eq, lte } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
-import { afterCommit } from '../../kernel/db/after-commit.ts'
-import type { Db } from '../../kernel/db/engine.ts'
+import { afterCommit, type Db } from '../../kernel/db/engine.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { newOrderedId } from '../../kernel/ids.ts'
 import type { Json } from '../../kernel/schema.ts'

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { ListQuery } from '../../kernel/http/list-query.ts'
+import { ListQuery } from '../../kernel/cursor.ts'
 import { namedObject, nullable, oneOf, strictObject, TimeSchema } from '../../kernel/schema.ts'
 import { boardNameCharsMax, scoreMax, seedMax } from './limits.ts'
 

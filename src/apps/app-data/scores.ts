@@ -2,7 +2,7 @@ import { and, asc, count, desc, eq, gt, lt, or, type SQL } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
-import { lock } from '../../kernel/db/lock.ts'
+import { lock } from '../../kernel/db/query.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import type { App } from '../apps.ts'
 import { boardsPerAppMax, scoresPerAppMax } from './limits.ts'

@@ -1,8 +1,8 @@
 import { and, asc, count, eq, type SQL, sql } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
-import { contentReferences } from '../../kernel/db/content-references.ts'
 import type { Db } from '../../kernel/db/engine.ts'
+import { contentReferences } from '../../kernel/db/query.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { newSecret } from '../../kernel/ids.ts'
 import { checkBytes, releaseBytes, reserveBytes } from '../../people/agents/storage-quota.ts'

@@ -2,7 +2,7 @@ import { and, eq } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
-import { lock } from '../../kernel/db/lock.ts'
+import { lock } from '../../kernel/db/query.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { valueBytesMax, valueKeyCharsMax, valuesPerOwnerMax } from './limits.ts'
 import type { Player } from './players.ts'

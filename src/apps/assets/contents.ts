@@ -1,5 +1,5 @@
 import type { AppContext } from '../../kernel/context.ts'
-import { contentReferences } from '../../kernel/db/content-references.ts'
+import { contentReferences } from '../../kernel/db/query.ts'
 import { assets } from './tables.ts'
 
 export const contents = [assets.sha256, assets.br, assets.zstd].map(contentReferences)

@@ -1,8 +1,7 @@
 import { Value } from '@sinclair/typebox/value'
 
 import { ApiError, isApiError, rejectRequest } from '../../kernel/errors.ts'
-import { fileProblem } from '../../kernel/http/body-kind.ts'
-import { readBodyBytes } from '../../kernel/http/body.ts'
+import { fileProblem, readBodyBytes } from '../../kernel/http/body.ts'
 import type { IncomingCall } from '../../kernel/http/operation.ts'
 import { assetBytesMax } from '../../kernel/limits.ts'
 import { UploadEnvelopeSchema } from './schemas.ts'

@@ -1,4 +1,4 @@
-import type { Urls } from '../../kernel/config/urls.ts'
+import type { Urls } from '../../kernel/config/load.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { urlsFor } from '../../kernel/http/host.ts'

@@ -1,4 +1,4 @@
-import type { Urls } from '../../kernel/config/urls.ts'
+import type { Urls } from '../../kernel/config/load.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { type Scope, scopes } from '../../kernel/scopes.ts'
 

@@ -1,6 +1,6 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
-import { formInput } from '../../kernel/http/form-body.ts'
+import { formInput } from '../../kernel/http/body.ts'
 import { urlsFor } from '../../kernel/http/host.ts'
 import { created, withHeaders } from '../../kernel/http/outcome.ts'
 import { connectorTokenMs } from '../../kernel/limits.ts'

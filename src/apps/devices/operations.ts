@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { formInput } from '../../kernel/http/form-body.ts'
+import { formInput } from '../../kernel/http/body.ts'
 import { withHeaders } from '../../kernel/http/outcome.ts'
 import { deviceCodeMs, devicePollSeconds, keyNameCharsMax } from '../../kernel/limits.ts'
 import { lineSchema, LinkSchema, strictObject } from '../../kernel/schema.ts'

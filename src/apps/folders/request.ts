@@ -1,6 +1,5 @@
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
-import { zipProblem } from '../../kernel/http/body-kind.ts'
-import { readBodyBytes } from '../../kernel/http/body.ts'
+import { readBodyBytes, zipProblem } from '../../kernel/http/body.ts'
 import type { IncomingCall } from '../../kernel/http/operation.ts'
 import type { FileField } from './schemas.ts'
 import type { InputFile, ZipBounds, ZipLimits } from './unzip.ts'

@@ -1,7 +1,6 @@
 import { ApiError } from '../../kernel/errors.ts'
 import { PoolBusyError } from '../../kernel/fair-queue.ts'
-import { TaskLimitError, WorkerPool } from '../../kernel/worker-pool.ts'
-import { inProcess, type TaskLimits } from '../../kernel/worker-process.ts'
+import { inProcess, TaskLimitError, type TaskLimits, WorkerPool } from '../../kernel/worker-pool.ts'
 import {
   type InputFile,
   packBounds,

@@ -1,7 +1,6 @@
 import { initWasm, Resvg } from '@resvg/resvg-wasm'
 
-import { readPackageFile } from '../../kernel/package-files.ts'
-import { getPublicFile, readPublic } from '../../kernel/public-files.ts'
+import { getPublicFile, readPackageFile, readPublic } from '../../kernel/public-files.ts'
 import { effect } from './audio/effect.ts'
 import { music } from './audio/music.ts'
 import { oggOf, type Samples, secondsOf } from './audio/ogg.ts'

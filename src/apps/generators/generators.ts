@@ -1,7 +1,13 @@
 import { ApiError } from '../../kernel/errors.ts'
 import { PoolBusyError } from '../../kernel/fair-queue.ts'
-import { inThread, TaskLimitError, workerAt, WorkerPool } from '../../kernel/worker-pool.ts'
-import { inProcess, type TaskLimits } from '../../kernel/worker-process.ts'
+import {
+  inProcess,
+  inThread,
+  TaskLimitError,
+  type TaskLimits,
+  workerAt,
+  WorkerPool,
+} from '../../kernel/worker-pool.ts'
 import type { AnyRequest, GeneratedFile, ResizeRequest } from './generate.ts'
 
 const bounds = {

@@ -1,8 +1,8 @@
 import { and, eq, inArray } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
-import { contentReferences } from '../../kernel/db/content-references.ts'
 import type { Db } from '../../kernel/db/engine.ts'
+import { contentReferences } from '../../kernel/db/query.ts'
 import { imports } from './tables.ts'
 
 type ImportRow = typeof imports.$inferSelect

@@ -1,8 +1,7 @@
 import { and, asc, countDistinct, eq, notExists, sql } from 'drizzle-orm'
 
 import type { Db, Engine } from '../../kernel/db/engine.ts'
-import { lock } from '../../kernel/db/lock.ts'
-import { countRows } from '../../kernel/db/query.ts'
+import { countRows, lock } from '../../kernel/db/query.ts'
 import type { Clock } from '../../kernel/time.ts'
 import { embeddedLibraries } from './embedded.ts'
 import { labelOf } from './library.ts'

@@ -1,6 +1,5 @@
 import { PoolBusyError } from '../../kernel/fair-queue.ts'
-import { WorkerPool } from '../../kernel/worker-pool.ts'
-import { inProcess, type TaskLimits } from '../../kernel/worker-process.ts'
+import { inProcess, type TaskLimits, WorkerPool } from '../../kernel/worker-pool.ts'
 import { BusyError, TarballError, type UnpackedLibrary } from './tarball.ts'
 import type { TarballResult } from './tarball.worker.ts'
 

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 
-import { contentReferences } from '../../kernel/db/content-references.ts'
 import type { Db } from '../../kernel/db/engine.ts'
+import { contentReferences } from '../../kernel/db/query.ts'
 import type { PageLibraries } from './references.ts'
 import { libraryFiles, libraryUses } from './tables.ts'
 

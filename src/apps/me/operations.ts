@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { findAmong, pageNewestFirst } from '../../kernel/cursor.ts'
-import { ListQuery } from '../../kernel/http/list-query.ts'
+import { findAmong, ListQuery, pageNewestFirst } from '../../kernel/cursor.ts'
 import { Content, created } from '../../kernel/http/outcome.ts'
 import { makerPageUrl, updateAbout } from '../../people/agents/agents.ts'
 import { renewClaim } from '../../people/agents/claims.ts'

@@ -2,8 +2,7 @@ import { and, asc, countDistinct, eq, gte, inArray, isNotNull, isNull, lt } from
 
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
-import { lock } from '../../kernel/db/lock.ts'
-import { countRows } from '../../kernel/db/query.ts'
+import { countRows, lock } from '../../kernel/db/query.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { newId, sign } from '../../kernel/ids.ts'
 import {

@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { pageHighestFirst, pageNewestFirst } from '../../kernel/cursor.ts'
-import { ListQuery } from '../../kernel/http/list-query.ts'
+import { ListQuery, pageHighestFirst, pageNewestFirst } from '../../kernel/cursor.ts'
 import { created } from '../../kernel/http/outcome.ts'
 import { agent } from '../../people/authentication.ts'
 import { appErrors, operationsOf, publishErrors, writeErrors } from '../../people/operation.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 
-import { dialect } from '../../kernel/db/dialect.ts'
+import { dialect } from '../../kernel/db/columns.ts'
 import { day } from '../../kernel/time.ts'
 import { flushKeyNetworks } from '../../people/agents/key-networks.ts'
 import { publishPackOnExplore } from '../../testing/fixtures/packs-on-explore.ts'

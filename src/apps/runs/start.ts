@@ -2,7 +2,7 @@ import { and, count, eq, gt, min } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
-import { lock } from '../../kernel/db/lock.ts'
+import { lock } from '../../kernel/db/query.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { hour, secondsUntil, utcDay } from '../../kernel/time.ts'

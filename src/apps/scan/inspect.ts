@@ -1,13 +1,14 @@
 import { ApiError } from '../../kernel/errors.ts'
 import { PoolBusyError } from '../../kernel/fair-queue.ts'
 import {
+  inProcess,
   inThread,
   TaskLimitError,
+  type TaskLimits,
   TaskTimeError,
   workerAt,
   WorkerPool,
 } from '../../kernel/worker-pool.ts'
-import { inProcess, type TaskLimits } from '../../kernel/worker-process.ts'
 import type { Inspection, OwnBytes } from './inspection.ts'
 
 /** Pages up to this size take well under 20 ms and are scanned on the main thread. */

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { dialect } from '../../kernel/db/dialect.ts'
+import { dialect } from '../../kernel/db/columns.ts'
 import { Journal } from '../../store/journal.ts'
 import { scripts } from '../../testing/fakes/chat-scripts.ts'
 import { startFakeUpstream } from '../../testing/fakes/upstream.ts'

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { dialect } from '../../kernel/db/dialect.ts'
+import { dialect } from '../../kernel/db/columns.ts'
 import { scripts } from '../../testing/fakes/chat-scripts.ts'
 import { startFakeUpstream } from '../../testing/fakes/upstream.ts'
 import { createDatabase, dropDatabase } from '../../testing/fixtures/databases.ts'

@@ -8,7 +8,7 @@ import {
   pdfsPerRequestMax,
 } from '../../kernel/limits.ts'
 import { nano, type NanoUsd, zero } from '../../kernel/money.ts'
-import type { Transcript } from '../../kernel/state/transcriptions.ts'
+import type { Transcript } from '../../kernel/state/responses.ts'
 import { createTranscriber } from '../audio/transcriber.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 
-import { dialect } from '../../kernel/db/dialect.ts'
+import { dialect } from '../../kernel/db/columns.ts'
 import { minute, second } from '../../kernel/time.ts'
 import { fakeImage } from '../../testing/fakes/media-scripts.ts'
 import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'

@@ -1,4 +1,4 @@
-import { readStart } from '../../kernel/fetch-json.ts'
+import { readStart } from '../../kernel/fetch.ts'
 import { asString, lookUp, parseRecord, recordOf } from '../../kernel/schema.ts'
 import type { UpstreamCodec } from '../conversation/codec.ts'
 import { toOpenAiError } from './ai-sdk/errors.ts'

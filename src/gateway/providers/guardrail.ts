@@ -1,5 +1,5 @@
 import type { Config } from '../../kernel/config/settings.ts'
-import { describeFailure, fetchJson } from '../../kernel/fetch-json.ts'
+import { describeFailure, fetchJson } from '../../kernel/fetch.ts'
 import type { Log } from '../../kernel/log.ts'
 import { isRecord } from '../../kernel/schema.ts'
 

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { classifyNetworkError } from '../../kernel/fetch-json.ts'
+import { classifyNetworkError } from '../../kernel/fetch.ts'
 import { HttpClient } from './http-client.ts'
 
 /** Accepts connections without responding, so that no TLS handshake completes. */

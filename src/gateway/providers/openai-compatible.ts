@@ -1,4 +1,4 @@
-import { classifyNetworkError, readStart } from '../../kernel/fetch-json.ts'
+import { classifyNetworkError, readStart } from '../../kernel/fetch.ts'
 import { asString, type Json, parseRecord, recordOf, recordsIn } from '../../kernel/schema.ts'
 import { second } from '../../kernel/time.ts'
 import type { ChatRequest, Message } from '../conversation/chat-request.ts'

@@ -1,5 +1,5 @@
 import type { Config } from '../../kernel/config/settings.ts'
-import { describeFailure, fetchJson } from '../../kernel/fetch-json.ts'
+import { describeFailure, fetchJson } from '../../kernel/fetch.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import {
   searchMs,

@@ -1,4 +1,4 @@
-import { classifyNetworkError, type NetworkProblem } from '../../kernel/fetch-json.ts'
+import { classifyNetworkError, type NetworkProblem } from '../../kernel/fetch.ts'
 import type { Json } from '../../kernel/schema.ts'
 import type { ChatEvent } from '../conversation/chat-event.ts'
 import type { Api, ChatRequest } from '../conversation/chat-request.ts'

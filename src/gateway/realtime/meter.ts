@@ -1,7 +1,7 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
+import { SerialQueue } from '../../kernel/fair-queue.ts'
 import { type NanoUsd, zero } from '../../kernel/money.ts'
-import { SerialQueue } from '../../kernel/serial-queue.ts'
 import { minute } from '../../kernel/time.ts'
 import { type Hold, type HoldRequest, settleOnExpiry } from '../../money/ledger/holds.ts'
 import { type PaidOutcome, pay } from '../../money/pay.ts'

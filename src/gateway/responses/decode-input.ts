@@ -8,7 +8,7 @@ import {
   recordsIn,
   toText,
 } from '../../kernel/schema.ts'
-import type { FindItem } from '../../kernel/state/response-items.ts'
+import type { FindItem } from '../../kernel/state/responses.ts'
 import type {
   AssistantMessage,
   CallPart,

@@ -1,6 +1,6 @@
 import type { FieldNames } from '../../kernel/errors.ts'
 import { isRecord, itemsOf, type Json, recordOf, recordsIn } from '../../kernel/schema.ts'
-import type { FindItem } from '../../kernel/state/response-items.ts'
+import type { FindItem } from '../../kernel/state/responses.ts'
 import type {
   ChatRequest,
   OutputFormat,

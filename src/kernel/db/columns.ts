@@ -5,8 +5,12 @@
 import * as pg from 'drizzle-orm/pg-core'
 import * as sqlite from 'drizzle-orm/sqlite-core'
 
+import { databaseUrl } from '../config/load.ts'
+import { isPostgresUrl } from '../config/setting-types.ts'
 import { nano as brand, type NanoUsd } from '../money.ts'
-import { dialect } from './dialect.ts'
+
+/** The engine of this process. Tables are built for it when their module is first imported. */
+export const dialect: 'sqlite' | 'postgres' = isPostgresUrl(databaseUrl()) ? 'postgres' : 'sqlite'
 
 type Kit = Pick<
   typeof sqlite,

@@ -6,11 +6,10 @@ import { catchError } from '../../testing/catch-error.ts'
 import { openSampleDatabase, thing, things } from '../../testing/fixtures/sample-tables.ts'
 import { type Client, currentClient, runFor } from '../client.ts'
 import { nano as brand } from '../money.ts'
-import { dialect } from './dialect.ts'
+import { dialect } from './columns.ts'
 import type { Engine } from './engine.ts'
 import { databaseErrorKind } from './error.ts'
-import { lock } from './lock.ts'
-import { forUpdate, prepared } from './query.ts'
+import { forUpdate, lock, prepared } from './query.ts'
 
 let engine: Engine
 beforeEach(async () => {

@@ -14,7 +14,7 @@ import {
   laterMigrations,
   sampleMigrations,
 } from '../../testing/fixtures/sample-tables.ts'
-import { dialect } from './dialect.ts'
+import { dialect } from './columns.ts'
 import {
   createSqlite,
   migratePostgres,

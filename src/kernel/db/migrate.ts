@@ -13,8 +13,8 @@ import {
 import { basename, dirname, join } from 'node:path'
 
 import { sha256 } from '../ids.ts'
+import { dialect } from './columns.ts'
 import { copyDatabase } from './copy-database.ts'
-import { dialect } from './dialect.ts'
 import type { Engine } from './engine.ts'
 
 /** The database was migrated by a newer version of the program. */

@@ -2,12 +2,11 @@ import { SQL, type TransactionSQL } from 'bun'
 import { drizzle } from 'drizzle-orm/bun-sql'
 
 import { randomBelow } from '../ids.ts'
-import { withEffects } from './after-commit.ts'
 import { castTo } from './columns.ts'
-import { Deadline } from './deadline.ts'
-import type { Channel, Db, Engine } from './engine.ts'
+import { type Channel, type Db, type Engine, withEffects } from './engine.ts'
 import { DatabaseBusy, sqlState } from './error.ts'
-import { sessionName } from './replicas/process.ts'
+import { sessionName } from './replicas/presence.ts'
+import { Deadline } from './writer.ts'
 
 const writeConnections = 16
 const readConnections = 8

@@ -8,9 +8,8 @@ import { type Column, getTableColumns, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteInsertValue, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
 import type { Json } from '../schema.ts'
-import { castTo } from './columns.ts'
+import { castTo, dialect } from './columns.ts'
 import { connectionOf } from './connection.ts'
-import { dialect } from './dialect.ts'
 import type { Db } from './engine.ts'
 import { changedRowCount, forUpdate, placeholders } from './query.ts'
 

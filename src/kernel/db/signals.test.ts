@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
-import { dialect } from './dialect.ts'
+import { dialect } from './columns.ts'
 import type { Channel } from './engine.ts'
 import { OtherServers } from './replicas/other-servers.ts'
 import { replicas } from './replicas/tables.ts'

@@ -1,5 +1,5 @@
-import { Cache } from '../cache.ts'
 import { newId } from '../ids.ts'
+import { Cache } from '../lazy.ts'
 import type { Log } from '../log.ts'
 import { messageOf } from '../text.ts'
 import { type Clock, monotonic, second } from '../time.ts'

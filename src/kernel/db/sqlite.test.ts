@@ -7,17 +7,18 @@ import { eq, sql } from 'drizzle-orm'
 import { catchError } from '../../testing/catch-error.ts'
 import {
   freshFile,
+  openSampleDatabase,
   parts,
   sampleMigrations,
   thing,
   things,
 } from '../../testing/fixtures/sample-tables.ts'
 import { nextTurn } from '../../testing/until.ts'
-import { dialect } from './dialect.ts'
+import { dialect } from './columns.ts'
 import type { Engine } from './engine.ts'
 import { DatabaseBusy, databaseErrorKind } from './error.ts'
 import { migrateSqlite } from './migrate.ts'
-import { openSqlite, openTemporary } from './sqlite.ts'
+import { openSqlite, openTemporary, snapshot } from './sqlite.ts'
 
 let file: string
 let engine: Engine
@@ -200,4 +201,52 @@ if (dialect === 'sqlite')
     const kept = new Set(await ids())
     expect(acknowledged.filter((id) => !kept.has(id))).toEqual([])
     expect(await engine.read.values(sql`pragma integrity_check`)).toEqual([['ok']])
+  })
+
+if (dialect === 'sqlite')
+  test('writes a consistent copy of a live database over an older copy', async () => {
+    const engine = await openSampleDatabase()
+    const copy = freshFile()
+    await Bun.write(copy, 'an older copy')
+    // Every unit adds two rows: a copy with an odd number would be torn.
+    let made = 0
+    const begun = Promise.withResolvers<void>()
+    let copying = true
+    const pair = (n: number) => [thing(`${n}x`), thing(`${n}y`)]
+    const writing = (async () => {
+      while (copying && made < 50_000) {
+        await engine.tx((db) => db.insert(things).values(pair(made++)).returning())
+        if (made === 20) begun.resolve()
+      }
+    })()
+    await begun.promise
+    await snapshot(engine, copy)
+    copying = false
+    await writing
+    await engine.close()
+    const database = new Database(copy)
+    const [[rows, ok] = []] = database
+      .query('select count(*), (select integrity_check from pragma_integrity_check) from things')
+      .values()
+    database.close()
+    expect(Number(rows)).toBeGreaterThanOrEqual(38)
+    expect(Number(rows) % 2).toBe(0)
+    expect(ok).toBe('ok')
+    rmSync(copy)
+  })
+
+if (dialect === 'sqlite')
+  test('reports why a copy failed and leaves no file', async () => {
+    const engine = await openSampleDatabase()
+    const nowhere = `${freshFile()}-nowhere/copy`
+    expect(String(await catchError(snapshot(engine, nowhere)))).toContain('unable to open')
+    expect(await Bun.file(nowhere).exists()).toBe(false)
+    await engine.close()
+  })
+
+if (dialect === 'postgres')
+  test('throws on PostgreSQL', async () => {
+    const engine = await openSampleDatabase()
+    expect(String(await catchError(snapshot(engine, freshFile())))).toContain('pg_dump')
+    await engine.close()
   })

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 
 import { newId } from '../ids.ts'
+import { workerAt } from '../worker-pool.ts'
 import { castTo } from './columns.ts'
 import { Connection, Statements } from './connection.ts'
 import type { Db, Engine } from './engine.ts'
@@ -103,4 +104,44 @@ export async function openTemporary(
   connections[1].get('select count(*) from sqlite_schema').values()
   for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true })
   return engineOver(path, connections)
+}
+
+/**
+ * Writes a consistent, durable copy of a live SQLite database to `toFile`, replacing any file
+ * there. A worker thread with its own connection does it, so readers and writers do not wait.
+ * Throws on PostgreSQL, which has pg_dump.
+ */
+export async function snapshot(engine: Engine, toFile: string): Promise<void> {
+  if (!engine.file)
+    throw new Error('Only a SQLite database can be copied. Use pg_dump for PostgreSQL.')
+  const worker = workerAt('kernel/db/snapshot.worker.ts')()
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  worker.onmessage = (event: MessageEvent<string>) =>
+    event.data ? reject(new Error(event.data)) : resolve()
+  worker.onerror = (event) => reject(new Error(event.message))
+  worker.postMessage({ file: engine.file, toFile })
+  try {
+    await promise
+  } finally {
+    worker.terminate()
+  }
+}
+
+/** Throws an Error that names the damage when a file is not an intact SQLite database. */
+export function checkIntegrity(path: string): void {
+  const damaged = (what: string): Error => new Error(`The database ${path} is damaged: ${what}.`)
+  const database = new Database(path, { readonly: true })
+  try {
+    const [first] = database
+      .query<{ integrity_check: string }, []>('pragma integrity_check(1)')
+      .all()
+    if (first?.integrity_check !== 'ok') throw damaged(first?.integrity_check ?? 'it is empty')
+    const [orphan] = database.query('pragma foreign_key_check').values()
+    if (orphan) throw damaged(`a row of "${orphan[0]}" refers to a missing row`)
+  } catch (error) {
+    const notADatabase = error instanceof Error && 'code' in error
+    throw notADatabase ? damaged(error.message) : error
+  } finally {
+    database.close()
+  }
 }

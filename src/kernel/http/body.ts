@@ -1,10 +1,160 @@
+import type { Static, TObject } from '@sinclair/typebox'
+
 import { ApiError, rejectRequest } from '../errors.ts'
 import { FairQueue, PoolBusyError } from '../fair-queue.ts'
-import { jsonBodyBytesMax } from '../limits.ts'
+import { jsonBodyBytesMax, jsonDepthMax, jsonValuesMax, keylessBodyBytesMax } from '../limits.ts'
 import { inThread, workerAt, WorkerPool } from '../worker-pool.ts'
-import { jsonProblem, kindBytes } from './body-kind.ts'
-import { type JsonResult, parseJson } from './json.ts'
+import type { IncomingCall } from './operation.ts'
 import { bodyRead, outerContext } from './request-context.ts'
+import { createValidator } from './validation.ts'
+
+/** The content type and the first bytes of a body that is not what the operation reads. */
+interface SentBody {
+  request: Request
+  bytes: Uint8Array
+}
+
+/** The bytes of a body that show its kind. */
+const kindBytes = 512
+
+const signatures: [kind: string, at: number, signature: number[]][] = [
+  ['a zip', 0, [0x50, 0x4b, 0x03, 0x04]],
+  ['a gzip archive', 0, [0x1f, 0x8b]],
+  ['a tar archive', 257, [0x75, 0x73, 0x74, 0x61, 0x72]],
+  ['UTF-16', 0, [0xff, 0xfe]],
+  ['UTF-16', 0, [0xfe, 0xff]],
+  ['UTF-16', 0, [0x7b, 0x00]],
+  ['UTF-16', 0, [0x00, 0x7b]],
+]
+
+const startsWith = (bytes: Uint8Array, text: RegExp): boolean =>
+  text.test(new TextDecoder().decode(bytes.subarray(0, 100)))
+
+const isJson = (bytes: Uint8Array): boolean => startsWith(bytes, /^\s*[[{]/)
+
+/** Returns the kind of a body by its content, or else by its content type. */
+function kindOf({ request, bytes }: SentBody): string | undefined {
+  const found = signatures.find(([, at, signature]) =>
+    signature.every((byte, index) => bytes[at + index] === byte),
+  )
+  if (found) return found[0]
+  const type = request.headers.get('content-type') ?? ''
+  if (/^multipart\/form-data\b/i.test(type) || startsWith(bytes, /^--[^\r\n]+\r\n/)) {
+    return 'multipart/form-data'
+  }
+  if (isJson(bytes)) return undefined
+  if (/^application\/x-www-form-urlencoded\b/i.test(type))
+    return 'application/x-www-form-urlencoded'
+  return undefined
+}
+
+/** Returns the problem of a body that the client compressed; undefined without Content-Encoding. */
+function encodingProblem({ headers }: Request): string | undefined {
+  const encoding = headers.get('content-encoding')?.trim() ?? ''
+  if (encoding === '' || /^identity$/i.test(encoding)) return undefined
+  return 'The body is compressed. Send the body without Content-Encoding.'
+}
+
+const asJson = 'Send JSON with content-type: application/json'
+export const emptyProblem = `The body is empty. ${asJson}.`
+const asZip = 'send the zip itself as the body with content-type: application/zip'
+
+/**
+ * Describes a body that is not JSON, and the content type to send instead. `problem` is that of the
+ * JSON. `takesZip`: the operation accepts a zip, too.
+ */
+function jsonProblem(sent: SentBody, problem: string, takesZip = false): string {
+  const encoding = encodingProblem(sent.request)
+  if (encoding !== undefined) return encoding
+  const kind = kindOf(sent)
+  if (kind === undefined) return isJson(sent.bytes) ? problem : `${problem} ${asJson}, in UTF-8.`
+  if (kind === 'UTF-16') return `The body is not UTF-8. ${asJson}, in UTF-8.`
+  if (kind === 'a zip' && takesZip) {
+    return 'The body is a zip. Send it with content-type: application/zip, and the fields in the query.'
+  }
+  return `The body is ${kind}. ${asJson}${takesZip ? `, or ${asZip}` : ''}.`
+}
+
+/** Describes a body of application/zip that is something else; undefined where it may be a zip. */
+export function zipProblem(sent: SentBody): string | undefined {
+  const encoding = encodingProblem(sent.request)
+  if (encoding !== undefined) return encoding
+  if (sent.bytes.byteLength === 0) return `The body is empty: ${asZip}.`
+  const kind = isJson(sent.bytes) ? 'JSON' : kindOf(sent)
+  if (kind === undefined || kind === 'a zip') return undefined
+  const isOther = kind === 'JSON'
+  return `The body is ${kind}, not a zip. ${isOther ? `${asJson}, or ${asZip}` : `Instead, ${asZip}`}.`
+}
+
+/** Describes a body of a file that is wrapped; undefined for the file itself. */
+export function fileProblem(sent: SentBody): string | undefined {
+  const encoding = encodingProblem(sent.request)
+  if (encoding !== undefined) return encoding
+  if (kindOf(sent) !== 'multipart/form-data') return undefined
+  return (
+    'The body is multipart/form-data. Send the bytes of the file itself, with its own content ' +
+    'type, or { "data": "data:..." } with content-type: application/json.'
+  )
+}
+
+/** The value of a JSON text, or the reason why it is invalid. */
+export type JsonResult = { value: unknown } | { problem: string }
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Parses a JSON text (RFC 8259) in UTF-8: at most 64 levels and 100,000 values. */
+export function parseJson(bytes: Uint8Array): JsonResult {
+  const problem = findLimitProblem(bytes)
+  if (problem !== undefined) return { problem }
+  let text: string
+  try {
+    text = utf8.decode(bytes)
+  } catch {
+    return { problem: 'The body is not JSON: it is not UTF-8. Encode it in UTF-8.' }
+  }
+  try {
+    return { value: JSON.parse(text) }
+  } catch {
+    return {
+      problem: 'The body is not JSON: it does not parse. Check its quotes, commas and brackets.',
+    }
+  }
+}
+
+/**
+ * Counts brackets and commas outside strings, before parsing. A few megabytes of short values would
+ * block the parser and the validation for seconds.
+ */
+function findLimitProblem(json: Uint8Array): string | undefined {
+  let depth = 0
+  let values = 1
+  for (let at = 0; at < json.length; at += 1) {
+    const byte = json[at]
+    if (byte === quote) at = stringEnd(json, at + 1)
+    else if (byte === 0x5b || byte === 0x7b) depth += 1
+    else if (byte === 0x5d || byte === 0x7d) depth -= 1
+    else if (byte === 0x2c) values += 1
+    if (depth > jsonDepthMax) return `The body is nested more than ${jsonDepthMax} deep.`
+    if (values > jsonValuesMax) return `The body has more than ${jsonValuesMax} values.`
+  }
+  return undefined
+}
+
+const quote = 0x22
+const backslash = 0x5c
+
+/**
+ * Returns the index of the quote that ends a string: the first one after an even number of
+ * backslashes. The runtime finds quotes faster than a loop: texts are most of a body.
+ */
+function stringEnd(json: Uint8Array, from: number): number {
+  for (let at = json.indexOf(quote, from); at >= 0; at = json.indexOf(quote, at + 1)) {
+    let start = at
+    while (start > from && json[start - 1] === backslash) start -= 1
+    if ((at - start) % 2 === 0) return at
+  }
+  return json.length
+}
 
 /** Bytes. Below this size, the slowest JSON parses in 4 ms. */
 const largeBytesMin = 524_288
@@ -147,4 +297,38 @@ async function parseInWorker(bytes: Uint8Array<ArrayBuffer>): Promise<JsonResult
       if (!(error instanceof PoolBusyError)) throw error
       throw new ApiError('try_again', { why: `The body was not read: ${error.message}.` })
     })
+}
+
+const mediaType = 'application/x-www-form-urlencoded'
+const problem = `Send the fields once each, with content-type: ${mediaType}.`
+
+/** Returns the input of an operation whose body is a form of texts, as OAuth has them. */
+export function formInput<Schema extends TObject>(schema: Schema) {
+  const validate: (value: unknown) => asserts value is Static<Schema> = createValidator(schema)
+  return {
+    async read({ source }: IncomingCall): Promise<Static<Schema>> {
+      const value = 'request' in source ? await readForm(source.request) : source.value
+      validate(value)
+      return value
+    },
+    bodies: {
+      [mediaType]: {
+        schema: {
+          ...schema,
+          required: schema.required ?? [],
+          additionalProperties: schema.additionalProperties ?? false,
+        },
+      },
+    },
+  }
+}
+
+/** Reads a form. Throws `bad_request`, also for a field that occurs twice (RFC 6749, 3.2). */
+async function readForm(request: Request): Promise<Record<string, string>> {
+  const type = request.headers.get('content-type') ?? ''
+  if (type.split(';')[0]?.trim().toLowerCase() !== mediaType) rejectRequest(problem)
+  const bytes = await readBodyBytes(request, keylessBodyBytesMax)
+  const fields = [...new URLSearchParams(new TextDecoder().decode(bytes))]
+  const values = Object.fromEntries(fields)
+  return Object.keys(values).length === fields.length ? values : rejectRequest(problem)
 }

@@ -1,8 +1,8 @@
 import { networkInterfaces } from 'node:os'
 
 import { ipVersion, isLocalAddress, isLocalName } from '../address.ts'
+import { type Urls, urlsOf } from '../config/load.ts'
 import type { Config } from '../config/settings.ts'
-import { type Urls, urlsOf } from '../config/urls.ts'
 
 /** A name or an address with an optional port (RFC 9110, 7.2), without a user. */
 const hostPattern = /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{0,5})?$/i

@@ -1,5 +1,5 @@
 import type { WorkerReply } from '../worker-pool.ts'
-import { type JsonResult, parseJson } from './json.ts'
+import { type JsonResult, parseJson } from './body.ts'
 
 declare const self: Worker
 

@@ -1,7 +1,13 @@
-import { Latencies } from '../latencies.ts'
-import { type Clock, hour, minute } from '../time.ts'
+import { and, asc, desc, eq, gt, gte, lt, ne, sql } from 'drizzle-orm'
+
+import type { Engine } from '../db/engine.ts'
+import { thisProcess } from '../db/replicas/presence.ts'
+import { Latencies, type LatencyWindow } from '../latencies.ts'
+import { nano, type NanoUsd } from '../money.ts'
+import { type Clock, day, hour, minute } from '../time.ts'
 import { type TrafficPart, trafficParts } from '../traffic.ts'
 import { type LoggedRequest, RequestLog } from './request-log.ts'
+import { observedHours, observedWindows } from './tables.ts'
 
 /** The longest time that the console looks back at traffic. */
 export const observedMs = 24 * hour
@@ -130,3 +136,161 @@ export class Observations {
 const callsMax = 2_000
 const noRoute = '(no route)'
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+/** The time that hours of measurements are kept. */
+const observedHoursMs = 90 * day
+
+/** Measurements that the console adds up over all servers. */
+const sharedNames = ['parts', 'routes', 'models', 'upstreams', 'firstBytes', 'errors'] as const
+type SharedName = (typeof sharedNames)[number]
+
+/** The longest window. A window is written until it is over for as long. */
+const windowMsMax = 10 * minute
+/** Windows that one page adds up: those of a day of about 30 servers. */
+const windowsMax = 50_000
+
+interface Observing {
+  db: Engine
+  clock: Clock
+  state: { observations: Observations }
+}
+
+/** Writes the newest measurements of this process, for all servers and after a restart. */
+export async function shareObservations({ db, clock, state }: Observing): Promise<void> {
+  const rows = sharedNames.flatMap((name) =>
+    state.observations[name]
+      .windowsSince(clock.now() - windowMsMax)
+      .map((window) => ({ process: thisProcess, name, ...window })),
+  )
+  if (rows.length === 0) return
+  const { process, name, at } = observedWindows
+  const set = { counts: sql`excluded.counts` }
+  await db.tx((tx) =>
+    tx
+      .insert(observedWindows)
+      .values(rows)
+      .onConflictDoUpdate({ target: [process, name, at], set }),
+  )
+}
+
+/**
+ * Returns the windows of the last `ms` milliseconds of all processes, also of those that have
+ * ended. Those of this process come from its memory.
+ */
+export async function readWindows(
+  { db, clock, state }: Observing,
+  name: SharedName,
+  ms: number,
+): Promise<LatencyWindow[]> {
+  const since = clock.now() - ms - windowMsMax
+  const { at, counts, process } = observedWindows
+  const isOther = and(eq(observedWindows.name, name), ne(process, thisProcess))
+  const others = await db.read
+    .select({ at, counts })
+    .from(observedWindows)
+    .where(and(isOther, gt(at, since)))
+    .limit(windowsMax)
+  return [...others, ...state.observations[name].windowsSince(since)]
+}
+
+/** Returns measurements of the last `ms` milliseconds, summed over all processes. */
+export const readObservations = async (
+  ctx: Observing,
+  name: SharedName,
+  ms: number,
+): Promise<Latencies> => ctx.state.observations[name].sumOf(await readWindows(ctx, name, ms))
+
+/** Deletes windows of more than a day ago, and hours of more than 90 days ago. */
+export const deleteOldObservations = async ({ db, clock }: Observing): Promise<unknown> =>
+  db.tx(async (tx) => {
+    const now = clock.now()
+    await tx.delete(observedWindows).where(lt(observedWindows.at, now - observedMs - windowMsMax))
+    await tx.delete(observedHours).where(lt(observedHours.at, now - observedHoursMs))
+  })
+
+const nanoPerUsd = 1_000_000_000n
+
+/** Measurements of all servers in a span of time, beside their traffic. */
+export interface Totals {
+  upstreamErrors: number
+  income: NanoUsd
+  jobs: number
+  /** The least of all servers. */
+  free: number | undefined
+  /** The longest of all servers. */
+  lateMs: number | undefined
+}
+
+/** An hour that is over. `at` is its beginning. */
+export interface ObservedHour {
+  at: number
+  traffic: LatencyWindow['counts']
+  totals: Totals
+}
+
+type Numbers = LatencyWindow['counts']
+
+/** Whole USD and the rest: a JSON number is exact up to 9 million USD in NanoUsd. */
+export const incomeToNumbers = (income: NanoUsd): number[] => [
+  Number(income / nanoPerUsd),
+  Number(income % nanoPerUsd),
+]
+
+export const incomeOf = ([usd = 0, rest = 0]: number[]): NanoUsd =>
+  nano(BigInt(usd) * nanoPerUsd + BigInt(rest))
+
+const toNumbers = ({ upstreamErrors, income, jobs, free, lateMs }: Totals): Numbers => ({
+  upstreamErrors: [upstreamErrors],
+  income: incomeToNumbers(income),
+  jobs: [jobs],
+  free: free === undefined ? [] : [free],
+  lateMs: lateMs === undefined ? [] : [lateMs],
+})
+
+const toTotals = ({ upstreamErrors, income, jobs, free, lateMs }: Numbers): Totals => ({
+  upstreamErrors: upstreamErrors?.[0] ?? 0,
+  income: incomeOf(income ?? []),
+  jobs: jobs?.[0] ?? 0,
+  free: free?.[0],
+  lateMs: lateMs?.[0],
+})
+
+interface Source {
+  db: Engine
+  clock: Clock
+}
+
+/** Returns histograms by hour, for 90 days, that add up windows of hours or shorter ones. */
+export const hourlyLatencies = (clock: Clock): Latencies =>
+  new Latencies(clock, {
+    windowMs: hour,
+    windows: observedHoursMs / hour,
+    labelsMax: trafficParts.length,
+  })
+
+/** Writes hours that are over. An hour is written once. */
+export const writeHours = ({ db }: Source, hours: ObservedHour[]): Promise<unknown> =>
+  db.tx((tx) =>
+    tx
+      .insert(observedHours)
+      .values(hours.map(({ at, traffic, totals }) => ({ at, traffic, totals: toNumbers(totals) })))
+      .onConflictDoNothing(),
+  )
+
+/** Returns the beginning of the newest hour that was written. */
+export async function findNewestHour({ db }: Source): Promise<number | undefined> {
+  const { at } = observedHours
+  const [row] = await db.read.select({ at }).from(observedHours).orderBy(desc(at)).limit(1)
+  return row?.at
+}
+
+/** Returns the hours that ended in the last `ms` milliseconds, oldest first. */
+export async function readHours({ db, clock }: Source, ms: number): Promise<ObservedHour[]> {
+  const rows = await db.read
+    .select()
+    .from(observedHours)
+    .where(gte(observedHours.at, clock.now() - ms - hour))
+    .orderBy(asc(observedHours.at))
+    .limit(observedHoursMs / hour + 1)
+  return rows.map(({ at, traffic, totals }) => ({ at, traffic, totals: toTotals(totals) }))
+}

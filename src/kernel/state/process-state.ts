@@ -1,27 +1,158 @@
 import type { Configuration } from 'openid-client'
 
-import { Cache } from '../cache.ts'
 import type { Config } from '../config/settings.ts'
 import { Costs } from '../costs.ts'
 import type { Engine } from '../db/engine.ts'
 import type { Signals } from '../db/signals.ts'
-import { SharedResult } from '../lazy.ts'
+import { ApiError, type GatewayErrorName } from '../errors.ts'
+import { SerialQueue } from '../fair-queue.ts'
+import { Cache, SharedResult } from '../lazy.ts'
+import { failureReplayMs, failureReplaysMax } from '../limits.ts'
 import { PdfReader } from '../pdf-reader.ts'
-import { SerialQueue } from '../serial-queue.ts'
+import { isRecord } from '../schema.ts'
 import { type Clock, second } from '../time.ts'
 import { Traffic } from '../traffic.ts'
 import { BackupWork } from './backup-work.ts'
 import { BodyArrivals } from './body-arrivals.ts'
-import { ChargedFailures } from './charged-failures.ts'
-import { KeyNetworks } from './key-networks.ts'
 import { createLimits, type LimitSettings } from './limits.ts'
 import { MetricsHistory } from './metrics-history.ts'
-import { NoteSignals } from './note-signals.ts'
 import { Observations } from './observations.ts'
 import { Reservations } from './reservations.ts'
-import { ResponseCache } from './response-cache.ts'
-import { ResponseItems } from './response-items.ts'
-import { Transcriptions } from './transcriptions.ts'
+import { ResponseCache, ResponseItems, Transcriptions } from './responses.ts'
+
+type ChargedError = ApiError<GatewayErrorName>
+
+/**
+ * Failures that were charged, by key and request. The same call within a minute gets the same error
+ * and is not charged again (docs/spec/gateway-decisions.md, "Responses"). Other processes learn of
+ * them before the client does.
+ */
+class ChargedFailures {
+  private readonly errors: Cache<ChargedError>
+
+  constructor(
+    clock: Clock,
+    private readonly signals?: Pick<Signals, 'on' | 'send'>,
+  ) {
+    this.errors = new Cache(failureReplaysMax, { clock, ms: failureReplayMs })
+    signals?.on('failures', (text) => this.receive(text))
+  }
+
+  get size(): number {
+    return this.errors.size
+  }
+
+  get(key: string): ChargedError | undefined {
+    return this.errors.get(key)
+  }
+
+  async add(key: string, error: ChargedError): Promise<void> {
+    this.errors.set(key, error)
+    await this.signals?.send(
+      'failures',
+      JSON.stringify([key, error.errorName, [...error.details][0]]),
+    )
+  }
+
+  private receive(text: string | undefined): void {
+    if (text === undefined) return
+    const [key, name, details]: [string, GatewayErrorName, unknown] = JSON.parse(text)
+    this.errors.set(key, restoreError(name, details))
+  }
+}
+
+/** Creates an error as another process had it. Errors of failed work have details of JSON. */
+function restoreError(name: GatewayErrorName, details: unknown): ChargedError {
+  const args = isRecord(details) ? [details] : []
+  return Reflect.construct(ApiError, [name, ...args])
+}
+
+/** Limit of remembered networks. Further ones are not recorded on that day. */
+const networksMax = 20_000
+
+/** A network from which a key of an agent was used on a UTC day. */
+export interface KeyNetwork {
+  agent: string
+  /** An IPv4 /24 or an IPv6 /56. */
+  prefix: string
+  day: string
+}
+
+/** Networks of agents on the current day. Each is written to the database once a day. */
+class KeyNetworks {
+  private day = ''
+  private known = new Map<string, KeyNetwork>()
+  private pending: KeyNetwork[] = []
+
+  add(network: KeyNetwork): void {
+    if (network.day !== this.day) this.known.clear()
+    this.day = network.day
+    const key = nameOf(network.agent, network.prefix)
+    if (this.known.has(key) || this.known.size >= networksMax) return
+    this.known.set(key, network)
+    this.pending.push(network)
+  }
+
+  /** Returns whether an agent used this network today. */
+  has(agent: string, prefix: string): boolean {
+    return this.known.has(nameOf(agent, prefix))
+  }
+
+  /** Returns the networks that are not written yet, and forgets that they are pending. */
+  takePending(): KeyNetwork[] {
+    const all = this.pending
+    this.pending = []
+    return all
+  }
+}
+
+const nameOf = (agent: string, prefix: string): string => `${agent} ${prefix}`
+
+/** Streams of notes in this process. They sleep until a note of their agent is committed. */
+export class NoteSignals {
+  private readonly listeners = new Map<string, Set<() => void>>()
+  private timer: ReturnType<typeof setInterval> | undefined
+
+  constructor(private readonly signals?: Pick<Signals, 'on' | 'send' | 'isLive'>) {
+    signals?.on('notes', (agent) => (agent === undefined ? this.notifyAll() : this.notify(agent)))
+  }
+
+  /** Returns whether notes that other processes write arrive here. */
+  get isLive(): boolean {
+    return this.signals?.isLive ?? false
+  }
+
+  /** Wakes the streams of an agent in all processes. Call it after the commit of a note. */
+  send(agent: string): void {
+    this.notify(agent)
+    void this.signals?.send('notes', agent)
+  }
+
+  /**
+   * Calls `listener` for each note of an agent. One timer calls `poll` every `ms` milliseconds
+   * while any stream is open. Returns the function that ends both.
+   */
+  subscribe(agent: string, listener: () => void, poll: () => void, ms: number): () => void {
+    const own = this.listeners.get(agent) ?? new Set()
+    this.listeners.set(agent, own.add(listener))
+    this.timer ??= setInterval(poll, ms)
+    return () => {
+      own.delete(listener)
+      if (own.size === 0 && this.listeners.get(agent) === own) this.listeners.delete(agent)
+      if (this.listeners.size > 0) return
+      clearInterval(this.timer)
+      this.timer = undefined
+    }
+  }
+
+  notify(agent: string): void {
+    for (const listener of this.listeners.get(agent) ?? []) listener()
+  }
+
+  notifyAll(): void {
+    for (const agent of this.listeners.keys()) this.notify(agent)
+  }
+}
 
 const handlesMax = 20_000
 /** The pause after a failed discovery of the sign-in provider. */

@@ -1,4 +1,4 @@
-import { SerialQueue } from '../serial-queue.ts'
+import { SerialQueue } from '../fair-queue.ts'
 
 /** Rows and bytes that a write adds. */
 export interface Addition {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { dialect } from '../../kernel/db/dialect.ts'
+import { dialect } from '../../kernel/db/columns.ts'
 import { replicas } from '../../kernel/db/replicas/tables.ts'
 import { systemClock } from '../../kernel/time.ts'
 import { freshEngine } from '../../testing/fixtures/engine.ts'

@@ -14,12 +14,12 @@ import { LRUCache } from 'lru-cache'
 
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db, Engine } from '../../kernel/db/engine.ts'
-import { lock } from '../../kernel/db/lock.ts'
 import {
   changedRowCount,
   contains,
   countRows,
   isAfterCursor,
+  lock,
   prepared,
 } from '../../kernel/db/query.ts'
 import type { Signals } from '../../kernel/db/signals.ts'

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
 import { sql } from 'drizzle-orm'
 
-import { dialect } from '../../kernel/db/dialect.ts'
+import { dialect } from '../../kernel/db/columns.ts'
 import type { Db, Engine } from '../../kernel/db/engine.ts'
 import { databaseErrorKind } from '../../kernel/db/error.ts'
 import { ApiError } from '../../kernel/errors.ts'

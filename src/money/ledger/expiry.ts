@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 
 import type { Db } from '../../kernel/db/engine.ts'
-import { hasEnded, thisProcess } from '../../kernel/db/replicas/process.ts'
+import { hasEnded, thisProcess } from '../../kernel/db/replicas/presence.ts'
 import type { Hold, SettlementRecorder } from './holds.ts'
 import { releaseHold, settleHold } from './ledger.ts'
 import type { PaymentContext } from './outcomes.ts'

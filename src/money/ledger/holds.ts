@@ -1,7 +1,7 @@
 import { and, eq } from 'drizzle-orm'
 
 import type { Db } from '../../kernel/db/engine.ts'
-import { thisProcess } from '../../kernel/db/replicas/process.ts'
+import { thisProcess } from '../../kernel/db/replicas/presence.ts'
 import { newOrderedId } from '../../kernel/ids.ts'
 import { type NanoUsd, zero } from '../../kernel/money.ts'
 import { utcDay } from '../../kernel/time.ts'

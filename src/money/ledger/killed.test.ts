@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { dialect } from '../../kernel/db/dialect.ts'
+import { dialect } from '../../kernel/db/columns.ts'
 import { openEngine } from '../../kernel/db/open.ts'
 import { fromCredits as credits, zero } from '../../kernel/money.ts'
 import { systemClock } from '../../kernel/time.ts'

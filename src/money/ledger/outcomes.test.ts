@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 import { Type } from '@sinclair/typebox'
 
-import { dialect } from '../../kernel/db/dialect.ts'
+import { dialect } from '../../kernel/db/columns.ts'
 import type { Engine } from '../../kernel/db/engine.ts'
 import { replicas } from '../../kernel/db/replicas/tables.ts'
 import { ApiError } from '../../kernel/errors.ts'

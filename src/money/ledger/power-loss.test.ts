@@ -9,7 +9,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, statSync, truncateSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { dialect } from '../../kernel/db/dialect.ts'
+import { dialect } from '../../kernel/db/columns.ts'
 import type { Engine } from '../../kernel/db/engine.ts'
 import { databaseFile, openEngine } from '../../kernel/db/open.ts'
 import { fromCredits as credits, zero } from '../../kernel/money.ts'

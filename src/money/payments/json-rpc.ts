@@ -1,4 +1,4 @@
-import { fetchJson, FetchJsonError } from '../../kernel/fetch-json.ts'
+import { fetchJson, FetchJsonError } from '../../kernel/fetch.ts'
 import type { Log } from '../../kernel/log.ts'
 import { isRecord, recordOf } from '../../kernel/schema.ts'
 import { messageOf } from '../../kernel/text.ts'

@@ -1,4 +1,4 @@
-import { describeFailure, fetchJson } from '../../kernel/fetch-json.ts'
+import { describeFailure, fetchJson } from '../../kernel/fetch.ts'
 import type { Log } from '../../kernel/log.ts'
 import { isRecord } from '../../kernel/schema.ts'
 import { stopwatch } from '../../kernel/time.ts'

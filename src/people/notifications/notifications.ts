@@ -1,8 +1,7 @@
 import { and, asc, desc, eq, gt, gte, inArray, isNull, lt, lte, max, sql } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
-import { afterCommit } from '../../kernel/db/after-commit.ts'
-import type { Db, Engine } from '../../kernel/db/engine.ts'
+import { afterCommit, type Db, type Engine } from '../../kernel/db/engine.ts'
 import { countRows } from '../../kernel/db/query.ts'
 import { newId } from '../../kernel/ids.ts'
 import { lowCredits, noteDaysMax, notesPerAgentMax } from '../../kernel/limits.ts'

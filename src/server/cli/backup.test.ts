@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { dialect } from '../../kernel/db/dialect.ts'
+import { dialect } from '../../kernel/db/columns.ts'
 import { openEngine } from '../../kernel/db/open.ts'
 import { temporaryFolder } from '../../testing/fixtures/temporary-folder.ts'
 import { runInTerminal } from '../../testing/fixtures/terminal.ts'

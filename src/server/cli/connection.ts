@@ -2,7 +2,7 @@ import { Command } from 'commander'
 
 import { Berth } from '../../../sdk/typescript/src/index.ts'
 import { readClientEnvironment } from '../../kernel/config/client.ts'
-import { describeFailure } from '../../kernel/fetch-json.ts'
+import { describeFailure } from '../../kernel/fetch.ts'
 import { readHosts, saveKey } from './credentials.ts'
 import { CommandFailure, exitCodes, isTerminal, printNote, ProgressBar } from './terminal.ts'
 

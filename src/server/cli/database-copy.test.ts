@@ -2,7 +2,7 @@ import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 
 import { loadConfig } from '../../kernel/config/load.ts'
-import { dialect } from '../../kernel/db/dialect.ts'
+import { dialect } from '../../kernel/db/columns.ts'
 import { openEngine } from '../../kernel/db/open.ts'
 import { fillAgent } from '../../testing/fixtures/agent-archives.ts'
 import { createDatabase, dropDatabase } from '../../testing/fixtures/databases.ts'

@@ -1,5 +1,5 @@
 import { appUrl } from '../../apps/app-url.ts'
-import type { Urls } from '../../kernel/config/urls.ts'
+import type { Urls } from '../../kernel/config/load.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { fromCredits } from '../../kernel/money.ts'
 import { grantTo } from '../../money/ledger/ledger.ts'

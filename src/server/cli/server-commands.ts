@@ -2,9 +2,8 @@ import { join, resolve } from 'node:path'
 
 import { Command } from 'commander'
 
-import { loadConfig } from '../../kernel/config/load.ts'
+import { loadConfig, originAt } from '../../kernel/config/load.ts'
 import type { Config } from '../../kernel/config/settings.ts'
-import { originAt } from '../../kernel/config/urls.ts'
 import { hasDatabase } from '../../kernel/db/open.ts'
 import { target, version } from '../../kernel/version.ts'
 import { FolderInUse, lockFolder } from '../../store/folder-lock.ts'

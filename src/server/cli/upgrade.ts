@@ -2,8 +2,8 @@ import { chmodSync, linkSync, mkdtempSync, renameSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { originAt } from '../../kernel/config/load.ts'
 import type { Config } from '../../kernel/config/settings.ts'
-import { originAt } from '../../kernel/config/urls.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { endWithStop, messageOf } from '../../kernel/text.ts'
 import { minute, second, stopwatch } from '../../kernel/time.ts'

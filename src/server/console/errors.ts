@@ -1,5 +1,5 @@
 import { html, type Part } from '../../kernel/html.ts'
-import { readObservations } from '../../kernel/state/shared-observations.ts'
+import { readObservations } from '../../kernel/state/observations.ts'
 import { t } from '../../kernel/words/message.ts'
 import { section, withQuery } from '../../site/components.ts'
 import { formatCompact, renderDateTime } from '../../site/format.ts'

@@ -1,6 +1,6 @@
 import { html, type Part } from '../../kernel/html.ts'
 import type { Latencies, LatencyStats } from '../../kernel/latencies.ts'
-import { readObservations } from '../../kernel/state/shared-observations.ts'
+import { readObservations } from '../../kernel/state/observations.ts'
 import { t } from '../../kernel/words/message.ts'
 import { withQuery } from '../../site/components.ts'
 import { formatCompact } from '../../site/format.ts'

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 
-import { dialect } from '../../kernel/db/dialect.ts'
+import { dialect } from '../../kernel/db/columns.ts'
 import { replicas } from '../../kernel/db/replicas/tables.ts'
 import { observedWindows } from '../../kernel/state/tables.ts'
 import { hour } from '../../kernel/time.ts'

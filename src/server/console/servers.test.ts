@@ -4,7 +4,7 @@ import { eq } from 'drizzle-orm'
 
 import type { UpstreamHealth } from '../../gateway/providers/monitored-upstream.ts'
 import type { AppContext } from '../../kernel/context.ts'
-import { dialect } from '../../kernel/db/dialect.ts'
+import { dialect } from '../../kernel/db/columns.ts'
 import { OtherServers } from '../../kernel/db/replicas/other-servers.ts'
 import { replicas } from '../../kernel/db/replicas/tables.ts'
 import { Signals } from '../../kernel/db/signals.ts'

@@ -1,8 +1,8 @@
 import { Type, TypeGuard } from '@sinclair/typebox'
 
-import { Cache } from '../../kernel/cache.ts'
 import { compressText, createEntity, type Entity } from '../../kernel/http/entity.ts'
 import type { Operation } from '../../kernel/http/operation.ts'
+import { Cache } from '../../kernel/lazy.ts'
 import { type ApiInfo, toOpenApi31 } from './openapi.ts'
 
 /** The operations of an API by the start of their paths below its base URL. */

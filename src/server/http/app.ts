@@ -2,9 +2,8 @@ import { Elysia, NotFoundError } from 'elysia'
 
 import type { AppContext } from '../../kernel/context.ts'
 import { methodFinder } from '../../kernel/http/allowed-methods.ts'
-import { noteError } from '../../kernel/http/note-error.ts'
 import { decodeWildcard } from '../../kernel/http/path.ts'
-import { getRequestContext, pathOf } from '../../kernel/http/request-context.ts'
+import { getRequestContext, noteError, pathOf } from '../../kernel/http/request-context.ts'
 import { recordOf } from '../../kernel/schema.ts'
 import { offeredBody, OfferedError } from '../../money/payment.ts'
 

@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 
+import { SerialQueue } from '../../kernel/fair-queue.ts'
 import { mcpBatchResponseBytesMax } from '../../kernel/limits.ts'
-import { SerialQueue } from '../../kernel/serial-queue.ts'
 
 /** The messages of a JSON-RPC batch share a budget of response bytes and run one by one. */
 export class Batch {

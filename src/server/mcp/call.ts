@@ -5,10 +5,13 @@ import { runFor } from '../../kernel/client.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { contentOf } from '../../kernel/http/entity.ts'
-import { noteError } from '../../kernel/http/note-error.ts'
 import type { IncomingCall, Operation } from '../../kernel/http/operation.ts'
 import { Content, Replay, Revalidated, Success } from '../../kernel/http/outcome.ts'
-import { getRequestContext, type RequestContext } from '../../kernel/http/request-context.ts'
+import {
+  getRequestContext,
+  noteError,
+  type RequestContext,
+} from '../../kernel/http/request-context.ts'
 import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
 import { stopwatch } from '../../kernel/time.ts'
 import { readApiKey } from '../../money/keys/request-key.ts'

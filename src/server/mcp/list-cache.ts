@@ -1,6 +1,6 @@
 import { ProtocolErrorCode } from '@modelcontextprotocol/server'
 
-import { Cache } from '../../kernel/cache.ts'
+import { Cache } from '../../kernel/lazy.ts'
 import { mcpListsMax } from '../../kernel/limits.ts'
 import { isRecord } from '../../kernel/schema.ts'
 import { type Batch, spentMessage } from './batch.ts'

@@ -1,5 +1,5 @@
 import type { Pages } from '../../apps/viewer/pages.ts'
-import type { Urls } from '../../kernel/config/urls.ts'
+import type { Urls } from '../../kernel/config/load.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, isApiError } from '../../kernel/errors.ts'
 import { readJsonBody } from '../../kernel/http/body.ts'

@@ -1,6 +1,6 @@
 import { afterAll, expect, spyOn, test } from 'bun:test'
 
-import { dialect } from '../../kernel/db/dialect.ts'
+import { dialect } from '../../kernel/db/columns.ts'
 import { callTool, post } from '../../testing/fixtures/mcp-server.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 

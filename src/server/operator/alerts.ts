@@ -1,6 +1,6 @@
 import { signedHeaders } from '../../apps/me/hooks/signing.ts'
 import type { AppContext } from '../../kernel/context.ts'
-import { listOtherProcesses } from '../../kernel/db/replicas/process.ts'
+import { listOtherProcesses } from '../../kernel/db/replicas/presence.ts'
 import { anyNetwork, fetchGuarded, GuardedFetchError, type Network } from '../../kernel/fetch.ts'
 import {
   forget,
@@ -12,7 +12,7 @@ import {
   type StoredAlert,
   takeAttempt,
 } from '../../kernel/state/alerts.ts'
-import { readObservations } from '../../kernel/state/shared-observations.ts'
+import { readObservations } from '../../kernel/state/observations.ts'
 import { iso, minute, second } from '../../kernel/time.ts'
 import { openMethods } from '../../money/payments/coins/method.ts'
 import { describeArchives } from './archives.ts'

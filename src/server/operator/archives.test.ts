@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { loadConfig } from '../../kernel/config/load.ts'
-import { dialect } from '../../kernel/db/dialect.ts'
+import { dialect } from '../../kernel/db/columns.ts'
 import { openEngine } from '../../kernel/db/open.ts'
 import { day, hour, minute, systemClock } from '../../kernel/time.ts'
 import { signInOperator } from '../../testing/fixtures/form-browser.ts'

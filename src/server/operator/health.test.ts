@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 import { sql } from 'drizzle-orm'
 
-import { dialect } from '../../kernel/db/dialect.ts'
+import { dialect } from '../../kernel/db/columns.ts'
 import { migrateSqlite } from '../../kernel/db/migrate.ts'
 import { openSqlite } from '../../kernel/db/sqlite.ts'
 import { openLog } from '../../kernel/log.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { deleteOldObservations } from '../../kernel/state/shared-observations.ts'
+import { deleteOldObservations } from '../../kernel/state/observations.ts'
 import { observedHours, observedWindows } from '../../kernel/state/tables.ts'
 import { day, hour, minute } from '../../kernel/time.ts'
 import { startForEachTest } from '../../testing/fixtures/closed-servers.ts'

@@ -2,22 +2,24 @@ import type { AppContext } from '../../kernel/context.ts'
 import { isWriteUnavailable } from '../../kernel/db/error.ts'
 import type { LatencyStats, LatencyWindow } from '../../kernel/latencies.ts'
 import { nano, type NanoUsd } from '../../kernel/money.ts'
-import type { Sample } from '../../kernel/state/metrics-history.ts'
-import { observedMs } from '../../kernel/state/observations.ts'
+import {
+  findOldestSample,
+  readSamples,
+  type Sample,
+  shareSample,
+} from '../../kernel/state/metrics-history.ts'
 import {
   findNewestHour,
   hourlyLatencies,
   type ObservedHour,
+  observedMs,
   readHours,
-  type Totals,
-  writeHours,
-} from '../../kernel/state/observed-hours.ts'
-import {
   readObservations,
   readWindows,
   shareObservations,
-} from '../../kernel/state/shared-observations.ts'
-import { findOldestSample, readSamples, shareSample } from '../../kernel/state/shared-samples.ts'
+  type Totals,
+  writeHours,
+} from '../../kernel/state/observations.ts'
 import { day, hour, minute, second } from '../../kernel/time.ts'
 import { readTotals } from '../../money/ledger/reports.ts'
 

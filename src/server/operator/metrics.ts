@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 
 import { countByQueue } from '../../jobs/jobs.ts'
 import type { AppContext } from '../../kernel/context.ts'
-import { thisProcess } from '../../kernel/db/replicas/process.ts'
+import { thisProcess } from '../../kernel/db/replicas/presence.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { lookUp } from '../../kernel/schema.ts'
 import { second } from '../../kernel/time.ts'

@@ -9,7 +9,7 @@ import {
   shownText,
 } from '../../kernel/config/values.ts'
 import type { AppContext } from '../../kernel/context.ts'
-import { lock } from '../../kernel/db/lock.ts'
+import { lock } from '../../kernel/db/query.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { readStored, storeSetting } from '../../kernel/state/live-settings.ts'
 import { type Message, msg } from '../../kernel/words/message.ts'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 
 import { createReport } from '../../apps/moderation/reports.ts'
-import { dialect } from '../../kernel/db/dialect.ts'
+import { dialect } from '../../kernel/db/columns.ts'
 import { openEngine } from '../../kernel/db/open.ts'
 import { minute } from '../../kernel/time.ts'
 import { admin } from '../../server/operator/admin.ts'

@@ -1,5 +1,5 @@
 import { acceptsStartCredits } from '../../gateway/models/catalog.ts'
-import type { Urls } from '../../kernel/config/urls.ts'
+import type { Urls } from '../../kernel/config/load.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import type { DetailsOf, HostingErrorName } from '../../kernel/errors.ts'
 import {

@@ -1,5 +1,5 @@
-import { Cache } from '../../kernel/cache.ts'
 import { Html, html } from '../../kernel/html.ts'
+import { Cache } from '../../kernel/lazy.ts'
 import { inThread, workerAt, WorkerPool } from '../../kernel/worker-pool.ts'
 import type { MarkdownTask } from './render-markdown.ts'
 

@@ -1,6 +1,6 @@
-import { Cache } from '../../kernel/cache.ts'
 import { currentClient } from '../../kernel/client.ts'
 import { sha256 } from '../../kernel/ids.ts'
+import { Cache } from '../../kernel/lazy.ts'
 import type { Log } from '../../kernel/log.ts'
 import { type Clock, minute } from '../../kernel/time.ts'
 import {

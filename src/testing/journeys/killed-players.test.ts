@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { dialect } from '../../kernel/db/dialect.ts'
+import { dialect } from '../../kernel/db/columns.ts'
 import { createDatabase, dropDatabase } from '../fixtures/databases.ts'
 import { killWhilePlaying } from '../processes/player-kills.ts'
 import { isThorough, testSeed } from '../thorough.ts'

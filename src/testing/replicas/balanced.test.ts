@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { dialect } from '../../kernel/db/dialect.ts'
+import { dialect } from '../../kernel/db/columns.ts'
 import { hasS3Server, type S3Server, startS3Server } from '../fixtures/s3-server.ts'
 import { temporaryFolder } from '../fixtures/temporary-folder.ts'
 import { textAt } from '../processes/server-process.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import { dialect } from '../../kernel/db/dialect.ts'
+import { dialect } from '../../kernel/db/columns.ts'
 import { runningPerKey } from '../../kernel/limits.ts'
 import { json, scripts, type Step } from '../fakes/chat-scripts.ts'
 import type { ServerProcess } from '../processes/server-process.ts'

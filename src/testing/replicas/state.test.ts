@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import { dialect } from '../../kernel/db/dialect.ts'
+import { dialect } from '../../kernel/db/columns.ts'
 import { claimTriesPerHour } from '../../kernel/limits.ts'
 import { isRecord, recordOf } from '../../kernel/schema.ts'
 import { stopwatch } from '../../kernel/time.ts'

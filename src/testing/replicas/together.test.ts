@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import { dialect } from '../../kernel/db/dialect.ts'
+import { dialect } from '../../kernel/db/columns.ts'
 import { recordOf } from '../../kernel/schema.ts'
 import { openSession, type RealtimeClient } from '../fixtures/realtime-client.ts'
 import { type ServerProcess, textAt } from '../processes/server-process.ts'

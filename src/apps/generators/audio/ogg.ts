@@ -1,7 +1,7 @@
 import { createEncoder } from 'wasm-media-encoders'
 
 import { lazy } from '../../../kernel/lazy.ts'
-import { readPackageFile } from '../../../kernel/package-files.ts'
+import { readPackageFile } from '../../../kernel/public-files.ts'
 
 /** Audio samples from -1 to 1: one or two channels of equal length. */
 export interface Samples {

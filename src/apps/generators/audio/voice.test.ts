@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { withoutUnusedVoices } from '../../../../scripts/strip-voices.ts'
-import { readPackageFile } from '../../../kernel/package-files.ts'
+import { readPackageFile } from '../../../kernel/public-files.ts'
 import { speak, voiceNames } from './voice.ts'
 
 test('every voice says the same with the smaller program that the binary embeds', async () => {

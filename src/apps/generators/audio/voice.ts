@@ -1,4 +1,4 @@
-import { readPackageFile } from '../../../kernel/package-files.ts'
+import { readPackageFile } from '../../../kernel/public-files.ts'
 import { normalize } from './effect.ts'
 import type { Samples } from './ogg.ts'
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 
 import { toResponse } from '../../../kernel/http/response.ts'
 import { noteDaysMax, notesPerAgentMax, noteStreamsMax } from '../../../kernel/limits.ts'
-import { NoteSignals } from '../../../kernel/state/note-signals.ts'
+import { NoteSignals } from '../../../kernel/state/process-state.ts'
 import { sentence } from '../../../kernel/words/message.ts'
 import { findByHandle } from '../../../people/agents/agents.ts'
 import { noteKinds } from '../../../people/notifications/kinds.ts'

@@ -1,7 +1,6 @@
 import type { AppContext } from '../../../kernel/context.ts'
 import { formatCsv } from '../../../kernel/csv.ts'
-import { pageHighestFirst } from '../../../kernel/cursor.ts'
-import { ListQuery } from '../../../kernel/http/list-query.ts'
+import { ListQuery, pageHighestFirst } from '../../../kernel/cursor.ts'
 import { csv } from '../../../kernel/http/outcome.ts'
 import { csvRowsMax } from '../../../kernel/limits.ts'
 import { toCredits } from '../../../kernel/money.ts'

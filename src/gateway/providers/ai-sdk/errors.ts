@@ -1,6 +1,6 @@
 import { APICallError, InvalidResponseDataError, NoSuchModelError } from '@ai-sdk/provider'
 
-import { classifyNetworkError } from '../../../kernel/fetch-json.ts'
+import { classifyNetworkError } from '../../../kernel/fetch.ts'
 import { isRecord, type Json } from '../../../kernel/schema.ts'
 import { reportsContentRules, toStreamError } from '../error-body.ts'
 import { errorResponse } from '../response.ts'

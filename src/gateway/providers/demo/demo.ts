@@ -1,4 +1,4 @@
-import { classifyNetworkError } from '../../../kernel/fetch-json.ts'
+import { classifyNetworkError } from '../../../kernel/fetch.ts'
 import { lookUp } from '../../../kernel/schema.ts'
 import { type Clock, unixSeconds } from '../../../kernel/time.ts'
 import type { ChatEvent } from '../../conversation/chat-event.ts'

@@ -3,7 +3,7 @@ import type { Log } from '../../log.ts'
 import { second } from '../../time.ts'
 import type { Engine } from '../engine.ts'
 import type { Signals } from '../signals.ts'
-import { listOtherProcesses, thisProcess } from './process.ts'
+import { listOtherProcesses, thisProcess } from './presence.ts'
 
 /** A server that needs longer counts as silent. */
 const resultWaitMs = second

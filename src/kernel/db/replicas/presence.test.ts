@@ -3,10 +3,9 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { freshEngine } from '../../../testing/fixtures/engine.ts'
 import { openLog } from '../../log.ts'
 import { day, systemClock } from '../../time.ts'
-import { dialect } from '../dialect.ts'
+import { dialect } from '../columns.ts'
 import type { Engine } from '../engine.ts'
-import { Presence } from './presence.ts'
-import { thisProcess } from './process.ts'
+import { Presence, thisProcess } from './presence.ts'
 import { leases, replicas } from './tables.ts'
 
 let db: Engine

@@ -1,14 +1,44 @@
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 
-import { and, eq, ne, sql } from 'drizzle-orm'
+import { and, eq, ne, type SQL, sql, type SQLWrapper } from 'drizzle-orm'
 
-import { sha256 } from '../../ids.ts'
+import { newId, sha256 } from '../../ids.ts'
 import type { Log } from '../../log.ts'
 import { second } from '../../time.ts'
+import { dialect } from '../columns.ts'
 import type { Db, Engine } from '../engine.ts'
-import { thisProcess } from './process.ts'
 import { leases, replicas } from './tables.ts'
+
+/** Id of this process, stored in the rows that it works on. */
+export const thisProcess = newId()
+
+/** Name of this process's PostgreSQL sessions. */
+export const sessionName = `berth ${thisProcess}`
+
+/**
+ * Returns a condition: the process that a column names has ended. A SQLite database has one owner,
+ * so every other process has ended. On PostgreSQL a server lives while its row exists.
+ */
+export function hasEnded(process: SQLWrapper): SQL | undefined {
+  const isOther = sql`${process} <> ${thisProcess}`
+  if (dialect === 'sqlite') return isOther
+  return and(isOther, sql`not exists (select 1 from ${replicas} where ${replicas.id} = ${process})`)
+}
+
+/** Other servers of a database that are listed. */
+const othersMax = 1_000
+
+/** Returns the ids of the other servers that use this database. */
+export async function listOtherProcesses(db: Db): Promise<string[]> {
+  if (dialect === 'sqlite') return []
+  const others = await db
+    .select({ id: replicas.id })
+    .from(replicas)
+    .where(ne(replicas.id, thisProcess))
+    .limit(othersMax)
+  return others.map(({ id }) => id)
+}
 
 const beatMs = 2 * second
 /** A process that was not seen for this time counts as dead. A transaction takes at most 5 s. */

@@ -1,8 +1,7 @@
 import { and, asc, eq, inArray } from 'drizzle-orm'
 
 import type { Db } from '../../../kernel/db/engine.ts'
-import { lock } from '../../../kernel/db/lock.ts'
-import { changedRowCount } from '../../../kernel/db/query.ts'
+import { changedRowCount, lock } from '../../../kernel/db/query.ts'
 import { newId } from '../../../kernel/ids.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
 import { grant } from '../../ledger/ledger.ts'

@@ -1,5 +1,5 @@
 import type { Config } from '../../../kernel/config/settings.ts'
-import { describeFailure } from '../../../kernel/fetch-json.ts'
+import { describeFailure } from '../../../kernel/fetch.ts'
 import { fromUsd, nano, type NanoUsd } from '../../../kernel/money.ts'
 import { itemsOf, lookUp, recordOf } from '../../../kernel/schema.ts'
 import { type Clock, isWithin } from '../../../kernel/time.ts'

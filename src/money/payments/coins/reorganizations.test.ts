@@ -3,7 +3,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 
 import type { SettingName } from '../../../kernel/config/settings.ts'
-import { dialect } from '../../../kernel/db/dialect.ts'
+import { dialect } from '../../../kernel/db/columns.ts'
 import { respondToRpc, type RpcResponder } from '../../../testing/fixtures/json-rpc.ts'
 import { ModelChain, type ModelPayment } from '../../../testing/fixtures/model-chain.ts'
 import {

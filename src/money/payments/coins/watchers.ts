@@ -1,7 +1,7 @@
 import { and, asc, eq, lte, or } from 'drizzle-orm'
 
 import { changedRowCount } from '../../../kernel/db/query.ts'
-import { hasEnded, thisProcess } from '../../../kernel/db/replicas/process.ts'
+import { hasEnded, thisProcess } from '../../../kernel/db/replicas/presence.ts'
 import { isWithin, minute, second } from '../../../kernel/time.ts'
 import type { CoinContext } from './coins.ts'
 import { backOffMsMax, leaseMs, networksOf, watcherSilenceMs } from './method.ts'

@@ -4,8 +4,8 @@ import { eq, sql } from 'drizzle-orm'
 
 import { openSampleDatabase, thing, things } from '../../testing/fixtures/sample-tables.ts'
 import { nano } from '../money.ts'
-import { compileQuery } from './compile-query.ts'
-import { dialect } from './dialect.ts'
+import { dialect } from './columns.ts'
+import { compileQuery } from './query.ts'
 
 const engine = await openSampleDatabase()
 afterAll(() => engine.close())

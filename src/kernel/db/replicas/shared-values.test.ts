@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 
 import { startTestServer } from '../../../testing/fixtures/test-server.ts'
-import { dialect } from '../dialect.ts'
-import { addCalls, findWindows } from './windows.ts'
+import { dialect } from '../columns.ts'
+import { addCalls, findWindows } from './shared-values.ts'
 
 if (dialect === 'postgres')
   test('calls that are given back never make a count negative', async () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { ApiError } from '../errors.ts'
 import { responseItemBytesMax, responseItemBytesPerAccountMax, responseItemMs } from '../limits.ts'
-import { ResponseItems } from './response-items.ts'
+import { ResponseItems } from './responses.ts'
 
 function opened() {
   let now = 1
