@@ -39,8 +39,8 @@ import { closeJobHolds } from '../money/ledger/ledger.ts'
 import { PendingSettlements } from '../money/ledger/outcomes.ts'
 import { openCoins } from '../money/payments/coins/coins.ts'
 import type { X402 } from '../money/payments/x402/x402.ts'
+import { followPriceList, readPriceList } from '../store/data-files.ts'
 import { openDiskStore } from '../store/disk.ts'
-import { followPriceList, readPriceList } from '../store/price-list.ts'
 import { openSecret } from '../store/signed-url.ts'
 import type { Storage } from '../store/storage.ts'
 
@@ -165,7 +165,7 @@ async function openStorage(config: Config, clock: Clock, log: Log): Promise<Stor
   const options = { freeFloorBytes: diskFloorBytes, clock, log }
   const isShared = config.databaseUrl !== ''
   if (config.s3Bucket === '') return openDiskStore(join(dataDir, 'files'), options, isShared)
-  const { openBucket } = await import('../store/s3/bucket.ts')
+  const { openBucket } = await import('../store/s3/store.ts')
   return openBucket(config, options)
 }
 

@@ -1,5 +1,5 @@
-import { blocksMax, chooseLength, type Recording } from './recording.ts'
 import { letters, viewOf } from './riff.ts'
+import { blocksMax, chooseLength, type Recording } from './webm.ts'
 
 /** Boxes whose content is a list of boxes that are read. */
 const parents = ['moov', 'trak', 'mdia', 'minf', 'stbl', 'mvex', 'moof', 'traf'] as const

@@ -2,7 +2,7 @@ import { sha256 } from '../../kernel/ids.ts'
 import { htmlBytesMax } from '../../kernel/limits.ts'
 import { messageOf } from '../../kernel/text.ts'
 import { errorEnvelope, knownError } from '../../people/error-response.ts'
-import { mapFile } from '../../store/exported-file.ts'
+import { mapFile } from '../../store/data-files.ts'
 import { type PackedFile, planZip } from '../folders/unzip.ts'
 import { unpackEntry } from '../folders/zip-entries.ts'
 

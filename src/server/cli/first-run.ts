@@ -5,7 +5,7 @@ import { fromCredits } from '../../kernel/money.ts'
 import { grantTo } from '../../money/ledger/ledger.ts'
 import * as agents from '../../people/agents/agents.ts'
 import { operatorLink } from '../../people/people.ts'
-import { forgetFirstApp, readFirstApp, writeFirstApp } from '../../store/sample-app-record.ts'
+import { forgetFirstApp, readFirstApp, writeFirstApp } from '../../store/data-files.ts'
 import { createCaller, json, publishSamples, type Send } from './samples.ts'
 
 interface BannerParts {

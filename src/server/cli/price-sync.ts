@@ -12,7 +12,7 @@ import { describeFailure, fetchJson } from '../../kernel/fetch.ts'
 import { modelListBytesMax } from '../../kernel/limits.ts'
 import { openLog } from '../../kernel/log.ts'
 import { second, systemClock } from '../../kernel/time.ts'
-import { readPriceList, sharePriceList, writePriceList } from '../../store/price-list.ts'
+import { readPriceList, sharePriceList, writePriceList } from '../../store/data-files.ts'
 import { openModels } from '../context.ts'
 import { type CommandResult, failed, succeeded } from '../operator/command-result.ts'
 

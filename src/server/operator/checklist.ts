@@ -1,7 +1,7 @@
 import { listItems } from '../../apps/explore/explore.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { openMethods } from '../../money/payments/coins/method.ts'
-import { readFirstApp } from '../../store/sample-app-record.ts'
+import { readFirstApp } from '../../store/data-files.ts'
 import { listBackups } from './console-backups.ts'
 
 export type SetupStepName = 'provider' | 'url' | 'backup' | 'app' | 'payments' | 'developer'

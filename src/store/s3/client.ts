@@ -7,15 +7,20 @@ import type { Log } from '../../kernel/log.ts'
 import { lookUp } from '../../kernel/schema.ts'
 import { errorCodeOf, messageOf } from '../../kernel/text.ts'
 import { type Clock, isWithin, second } from '../../kernel/time.ts'
-import {
-  mb,
-  s3AttemptMs,
-  s3AttemptsMax,
-  s3MsPerMegabyte,
-  s3PartBytes,
-  s3RequestsMax,
-  s3WaitingMax,
-} from './limits.ts'
+
+/** Limits of storage in a bucket. */
+export const mb = 1_048_576
+
+const s3AttemptsMax = 3
+/** The time of one attempt until its response, and per megabyte of its body. */
+const s3AttemptMs = 5_000
+const s3MsPerMegabyte = 1_000
+/** Requests to the store at once, and more that wait. */
+const s3RequestsMax = 64
+const s3WaitingMax = 10_000
+/** Files above this are uploaded in parts of this size, and read into the cache as a stream. */
+export const s3PartBytes = 8 * mb
+export const s3CachedFilesMax = 100_000
 
 /** The settings of a bucket. */
 export interface Bucket {

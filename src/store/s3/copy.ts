@@ -7,9 +7,9 @@ import type { Clock } from '../../kernel/time.ts'
 import { contentPath, listContents } from '../disk.ts'
 import { isMissing } from '../durable.ts'
 import { contentName } from '../storage.ts'
-import { bucketOf } from './bucket.ts'
 import { S3Client, startProblem } from './client.ts'
 import { keyOf, listObjects, probe, putObject } from './objects.ts'
+import { bucketOf } from './store.ts'
 
 /** Files that were copied, that were there, and the names of damaged ones, which were not. */
 export interface CopyToBucketResult {

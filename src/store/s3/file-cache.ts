@@ -7,10 +7,8 @@ import { LRUCache } from 'lru-cache'
 import { newId } from '../../kernel/ids.ts'
 import { second } from '../../kernel/time.ts'
 import { hashFile } from '../backups.ts'
-import { DiskSpace, type DiskSpaceOptions } from '../disk-space.ts'
-import { contentPath, listContents } from '../disk.ts'
-import { wrongContent } from './client.ts'
-import { s3CachedFilesMax } from './limits.ts'
+import { contentPath, DiskSpace, type DiskSpaceOptions, listContents } from '../disk.ts'
+import { s3CachedFilesMax, wrongContent } from './client.ts'
 
 /** A response may still open a file that was handed to it, so files outlive their entry. */
 const unlinkAfterMs = 30 * second

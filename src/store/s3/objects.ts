@@ -1,6 +1,5 @@
 import { sha256 } from '../../kernel/ids.ts'
-import { readLateError, type S3Client, S3Error, wrongContent } from './client.ts'
-import { s3PartBytes } from './limits.ts'
+import { readLateError, type S3Client, S3Error, s3PartBytes, wrongContent } from './client.ts'
 
 export interface ListedObject {
   /** The key after the folder. */

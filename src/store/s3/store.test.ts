@@ -10,11 +10,9 @@ import { hang, s3Error, type S3Proxy, startS3Proxy } from '../../testing/fixture
 import { hasS3Server, type S3Server, startS3Server } from '../../testing/fixtures/s3-server.ts'
 import { testStorage } from '../../testing/fixtures/storage-suite.ts'
 import { temporaryFolder } from '../../testing/fixtures/temporary-folder.ts'
-import { diskFull } from '../disk-space.ts'
-import { contentPath } from '../disk.ts'
+import { contentPath, diskFull } from '../disk.ts'
 import type { Storage } from '../storage.ts'
-import { type Bucket, bucketUrl, S3Client } from './client.ts'
-import { mb, s3PartBytes } from './limits.ts'
+import { type Bucket, bucketUrl, mb, S3Client, s3PartBytes } from './client.ts'
 import { openS3Store } from './store.ts'
 
 const start = systemClock.now()

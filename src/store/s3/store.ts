@@ -1,8 +1,12 @@
+import { join } from 'node:path'
+
 import { currentClient } from '../../kernel/client.ts'
+import type { Config } from '../../kernel/config/settings.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { Cache } from '../../kernel/lazy.ts'
 import type { Log } from '../../kernel/log.ts'
 import { type Clock, minute } from '../../kernel/time.ts'
+import type { DiskSpaceOptions } from '../disk.ts'
 import {
   contentName,
   type FileState,
@@ -12,9 +16,15 @@ import {
   type SweepResult,
   type Usage,
 } from '../storage.ts'
-import { type Bucket, S3Client, S3Error, startProblem, wrongContent } from './client.ts'
+import {
+  type Bucket,
+  S3Client,
+  S3Error,
+  s3PartBytes,
+  startProblem,
+  wrongContent,
+} from './client.ts'
 import { FileCache } from './file-cache.ts'
-import { s3PartBytes } from './limits.ts'
 import {
   abortOldUploads,
   changedMsOf,
@@ -286,3 +296,23 @@ async function restore(client: S3Client, name: string): Promise<boolean> {
   if ((await changedMsOf(client, keyOf(name))) !== undefined) return true
   return copyObject(client, trashKeyOf(name), keyOf(name))
 }
+
+/** Returns the bucket of the settings. */
+export const bucketOf = (config: Config): Bucket => ({
+  endpoint: config.s3Endpoint,
+  bucket: config.s3Bucket,
+  region: config.s3Region,
+  accessKeyId: config.s3AccessKeyId,
+  secretAccessKey: config.s3SecretAccessKey,
+  prefix: config.s3Prefix,
+  pathStyle: config.s3PathStyle,
+})
+
+/** Opens storage in the bucket of the settings, with its cache in the data folder. */
+export const openBucket = (config: Config, options: DiskSpaceOptions): Promise<Storage> =>
+  openS3Store({
+    ...bucketOf(config),
+    ...options,
+    cacheDir: join(config.dataDir, 's3-cache'),
+    cacheBytes: config.s3CacheBytes,
+  })
