@@ -2,7 +2,7 @@ import { and, asc, eq, inArray, isNotNull, isNull, or, type SQL, sql } from 'dri
 
 import type { AppContext } from '../kernel/context.ts'
 import type { Db } from '../kernel/db/engine.ts'
-import { findSuspensionReason } from '../people/agents/suspension.ts'
+import { findSuspensionReason } from '../people/agents/agents.ts'
 import { recordAudit } from '../people/audit/audit.ts'
 import { notify } from '../people/notifications/notifications.ts'
 import type { App } from './apps.ts'

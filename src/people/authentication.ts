@@ -8,10 +8,9 @@ import { capOf, type FoundKey, type Key, list as listKeys } from '../money/keys/
 import { readApiKey } from '../money/keys/request-key.ts'
 import { identifyClient } from '../money/keys/restrictions.ts'
 import { agentAccount } from '../money/ledger/accounts.ts'
-import { type Agent, findAgent } from './agents/agents.ts'
+import { type Agent, findAgent, suspensionError } from './agents/agents.ts'
 import type { Actor, Caller } from './agents/caller.ts'
 import { recordKeyNetwork } from './agents/key-networks.ts'
-import { suspensionError } from './agents/suspension.ts'
 import { checkActive, findPerson } from './people.ts'
 
 /**

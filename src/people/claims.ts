@@ -2,7 +2,7 @@ import type { AppContext } from '../kernel/context.ts'
 import { ApiError, isApiError } from '../kernel/errors.ts'
 import { sentence } from '../kernel/words/message.ts'
 import type { Agent } from './agents/agents.ts'
-import { assignOwner, getClaimableAgent } from './agents/claims.ts'
+import { assignOwner, getClaimableAgent } from './agents/create-agent.ts'
 import { notify } from './notifications/notifications.ts'
 import { displayName, lockActivePerson, type Person } from './people.ts'
 

@@ -3,7 +3,7 @@ import { languageOf } from '../kernel/http/language.ts'
 import { senderOf } from '../kernel/http/request-context.ts'
 import { isLanguage, type Language } from '../kernel/words/language.ts'
 import { inLanguage } from '../kernel/words/words.ts'
-import { mayBeSignedIn } from './session-cookie.ts'
+import { mayBeSignedIn } from './sessions.ts'
 
 /** Parts of a page, which have no words. Browsers name them. */
 const wordless = /^(?:image|script|style|font|manifest)$/

@@ -4,8 +4,8 @@ import { rejectRequest } from '../kernel/errors.ts'
 import { sha256 } from '../kernel/ids.ts'
 import { validateAbout } from './agents/agents.ts'
 import { reserveHandle } from './agents/create-agent.ts'
-import { createProfile } from './new-profile.ts'
 import {
+  createProfile,
   displayName,
   findByName,
   findPerson,
@@ -13,10 +13,9 @@ import {
   lockActivePerson,
   type Person,
 } from './people.ts'
-import { isHandle, skeletonOf, validateHandle } from './profiles/handles.ts'
 import type { ProfilePart } from './profiles/parts.ts'
 import * as profiles from './profiles/profiles.ts'
-import type { Profile } from './profiles/profiles.ts'
+import { isHandle, type Profile, skeletonOf, validateHandle } from './profiles/profiles.ts'
 
 /** The profile of a person who has chosen no handle yet. */
 export interface NoProfile {

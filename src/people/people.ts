@@ -1,23 +1,65 @@
-import { and, asc, eq, inArray, isNotNull, isNull } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, isNotNull, isNull } from 'drizzle-orm'
 
 import type { AppContext } from '../kernel/context.ts'
 import type { Db } from '../kernel/db/engine.ts'
 import { databaseErrorKind } from '../kernel/db/error.ts'
-import { hasRows, lock } from '../kernel/db/query.ts'
+import { contains, countRows, hasRows, lock } from '../kernel/db/query.ts'
 import { ApiError, isApiError, rejectRequest } from '../kernel/errors.ts'
 import { newId, sha256, sign } from '../kernel/ids.ts'
 import { personNameCharsMax } from '../kernel/limits.ts'
 import type { Language } from '../kernel/words/language.ts'
 import type { Owner } from '../money/ledger/accounts.ts'
 import * as ledger from '../money/ledger/ledger.ts'
+import { reserveHandle } from './agents/create-agent.ts'
 import { recordAudit } from './audit/audit.ts'
 import type { Identity } from './identity-provider.ts'
-import { createProfile } from './new-profile.ts'
-import { hashPassword, validatePassword } from './passwords.ts'
-import { validateHandle } from './profiles/handles.ts'
-import { deleteProfile } from './profiles/profiles.ts'
-import { addRecoveryCode, createRecoveryCodes } from './recovery-codes.ts'
+import {
+  addRecoveryCode,
+  createRecoveryCodes,
+  hashPassword,
+  validatePassword,
+} from './passwords.ts'
+import type { ProfilePart } from './profiles/parts.ts'
+import {
+  deleteProfile,
+  type Profile,
+  skeletonOf,
+  validateHandle,
+  writeProfile,
+} from './profiles/profiles.ts'
 import { groupMembers, identities, passkeys, people, recoveryCodes, sessions } from './tables.ts'
+
+/** A new page shows what its person made. */
+const shownAtFirst: ProfilePart[] = ['agents', 'collections']
+
+/**
+ * Creates the profile of a person, with a valid handle. Throws `handle_taken`, and `bad_handle` for
+ * a look-alike.
+ */
+export async function createProfile(
+  ctx: AppContext,
+  db: Db,
+  person: string,
+  { handle, isPublic }: { handle: string; isPublic: boolean },
+): Promise<Profile> {
+  await reserveHandle(db, handle, person)
+  const profile = {
+    person,
+    handle,
+    skeleton: skeletonOf(handle),
+    formerHandle: null,
+    formerSkeleton: null,
+    about: null,
+    isPublic,
+    shows: shownAtFirst,
+    avatar: null,
+    created: ctx.clock.now(),
+    hidden: null,
+    hiddenFor: null,
+  }
+  await writeProfile(db, profile)
+  return profile
+}
 
 export type Person = typeof people.$inferSelect
 
@@ -255,3 +297,38 @@ export async function deletePerson(db: Db, id: string): Promise<void> {
   }
   await db.delete(people).where(eq(people.id, id))
 }
+
+/** Lists people whose name contains `q`, by name, after the name `after`. */
+export const listPeople = (
+  { db }: AppContext,
+  limit: number,
+  { q = '', after }: { q?: string | undefined; after?: string | undefined },
+): Promise<Person[]> => {
+  const words = q.toLowerCase().replace(/\p{Cc}/gu, '')
+  const matches = words === '' ? undefined : contains(people.name, words)
+  return db.read
+    .select()
+    .from(people)
+    .where(and(matches, after === undefined ? undefined : gt(people.name, after)))
+    .orderBy(asc(people.name))
+    .limit(limit)
+}
+
+/** Counts the people with an account. */
+export const countPeople = ({ db }: AppContext): Promise<number> => countRows(db.read, people)
+
+const namesBy =
+  (column: typeof people.id | typeof people.wallet) =>
+  async ({ db }: AppContext, values: string[]): Promise<Map<string, string>> => {
+    const rows = await db.read
+      .select({ value: column, name: people.name })
+      .from(people)
+      .where(inArray(column, values))
+    return new Map(rows.map(({ value, name }) => [value, name]))
+  }
+
+/** Returns the names of people by id. */
+export const namesOf = namesBy(people.id)
+
+/** Returns the names of people by their wallets. */
+export const namesOfWallets = namesBy(people.wallet)

@@ -1,10 +1,11 @@
-import { and, asc, desc, eq, gt, isNull, lte, ne, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, isNotNull, isNull, lte, ne, sql } from 'drizzle-orm'
 
 import type { AppContext } from '../kernel/context.ts'
 import { afterCommit, type Db } from '../kernel/db/engine.ts'
 import { isWriteUnavailable } from '../kernel/db/error.ts'
 import { prepared } from '../kernel/db/query.ts'
 import { ApiError } from '../kernel/errors.ts'
+import type { RequestContext } from '../kernel/http/request-context.ts'
 import { idPattern, newId, newSecret, sha256 } from '../kernel/ids.ts'
 import {
   browserCharsMax,
@@ -13,7 +14,9 @@ import {
   sessionsPerPersonMax,
 } from '../kernel/limits.ts'
 import { hour } from '../kernel/time.ts'
-import { lockUnchangedPerson, type Person } from './people.ts'
+import * as keys from '../money/keys/keys.ts'
+import { recordAudit } from './audit/audit.ts'
+import { findByName, lockPerson, lockUnchangedPerson, type Person } from './people.ts'
 import { people, sessions } from './tables.ts'
 
 export type Session = typeof sessions.$inferSelect
@@ -136,3 +139,43 @@ export async function endOtherSessions(
 
 export const deleteExpiredSessions = (ctx: AppContext): Promise<unknown> =>
   ctx.db.tx((db) => db.delete(sessions).where(lte(sessions.expires, ctx.clock.now())))
+
+/** Returns whether a person may be signed in. Cheap, so that most requests need no look-up. */
+export const mayBeSignedIn = (
+  { headers }: Request,
+  { vouchedPerson }: Pick<RequestContext, 'vouchedPerson'>,
+): boolean => vouchedPerson !== undefined || (headers.get('cookie')?.includes('berth=') ?? false)
+
+/**
+ * Suspends a person; a null reason lifts the suspension. Ends the sessions and suspends the keys of
+ * the person and the wallet, but not the agents. Returns false for an unknown person, the operator,
+ * and an unchanged state.
+ */
+export async function suspendPerson(
+  ctx: AppContext,
+  name: string,
+  reason: string | null,
+  by = 'operator',
+): Promise<boolean> {
+  const known = await findByName(ctx, name)
+  if (!known || known.operator) return false
+  const at = reason === null ? null : ctx.clock.now()
+  const wouldChange = at === null ? isNotNull(people.suspended) : isNull(people.suspended)
+  const changed = await ctx.db.tx(async (db) => {
+    await lockPerson(db, known.id)
+    const [person] = await db
+      .update(people)
+      .set({ suspended: at, suspendedFor: reason })
+      .where(and(eq(people.id, known.id), wouldChange))
+      .returning()
+    if (!person) return false
+    await keys.lockOwner(db, person.wallet)
+    for (const owner of [person.id, person.wallet]) await keys.setSuspended(db, owner, at)
+    await endOtherSessions(ctx, db, person.id)
+    const did = reason === null ? 'unsuspend' : 'suspend'
+    await recordAudit(ctx, db, { by, did, item: person.name, why: reason ?? '' })
+    return true
+  })
+  ctx.keys.forget()
+  return changed
+}

@@ -4,9 +4,15 @@ import { sha256 } from '../kernel/ids.ts'
 import { nameAttack } from '../kernel/limits.ts'
 import type { StrictLimit } from '../kernel/state/limits.ts'
 import { deviceSlot, rememberDevice } from './devices.ts'
-import { hashPassword, validatePassword, verifyPassword } from './passwords.ts'
+import {
+  consumeRecoveryCode,
+  createRecoveryCodes,
+  hashPassword,
+  hasRecoveryCode,
+  validatePassword,
+  verifyPassword,
+} from './passwords.ts'
 import * as people from './people.ts'
-import { consumeRecoveryCode, createRecoveryCodes, hasRecoveryCode } from './recovery-codes.ts'
 import { checkFresh, createSession, endOtherSessions, type Session } from './sessions.ts'
 
 /** The client of a sign-in: its addresses, browser, and current session. */

@@ -6,7 +6,6 @@ import { sha256 } from '../kernel/ids.ts'
 import { formBytesMax } from '../kernel/limits.ts'
 import { t } from '../kernel/words/message.ts'
 import { describeError } from '../people/error-response.ts'
-import { mayBeSignedIn } from '../people/session-cookie.ts'
 import {
   checkSite,
   findSessionUser,
@@ -14,7 +13,7 @@ import {
   readSessionCookie,
   type SessionUser,
 } from '../people/session-user.ts'
-import { findSession } from '../people/sessions.ts'
+import { findSession, mayBeSignedIn } from '../people/sessions.ts'
 import { type Form, readForm } from './forms.ts'
 import { type HeaderUser, readHeaderUser } from './header.ts'
 import { type Layout, type Page, pageResponse, sandboxHeaders } from './layout.ts'

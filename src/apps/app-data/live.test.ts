@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
 
 import { Signals } from '../../kernel/db/signals.ts'
-import { suspendPerson } from '../../people/suspension.ts'
+import { suspendPerson } from '../../people/sessions.ts'
 import { createTestPerson, createTestSession } from '../../testing/fixtures/people.ts'
 import { openSession, type RealtimeClient } from '../../testing/fixtures/realtime-client.ts'
 import { serve } from '../../testing/fixtures/serve.ts'

@@ -3,14 +3,15 @@ import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { urlsFor } from '../../kernel/http/host.ts'
 import { type Scope, scopes as allScopes } from '../../kernel/scopes.ts'
-import { type Client, getClient } from '../../people/connectors/clients.ts'
-import { insertCode } from '../../people/connectors/connectors.ts'
 import {
+  type Client,
+  getClient,
   isRegistered,
   redirectPlace,
   redirectUriProblem,
   withResponse,
-} from '../../people/connectors/redirects.ts'
+} from '../../people/connectors/clients.ts'
+import { insertCode } from '../../people/connectors/connectors.ts'
 import { parseScopes } from '../../people/connectors/tokens.ts'
 import type { Person } from '../../people/people.ts'
 import { actAs } from '../owners/owned-agents.ts'

@@ -6,8 +6,11 @@ import { created, withHeaders } from '../../kernel/http/outcome.ts'
 import { connectorTokenMs } from '../../kernel/limits.ts'
 import { anyone } from '../../people/authentication.ts'
 import { registerClient } from '../../people/connectors/clients.ts'
-import { listConnectors, revokeConnector } from '../../people/connectors/connectors.ts'
-import { presentConnectors } from '../../people/connectors/present.ts'
+import {
+  listConnectors,
+  presentConnectors,
+  revokeConnector,
+} from '../../people/connectors/connectors.ts'
 import {
   redeemCode,
   refreshTokens,

@@ -17,7 +17,7 @@ import {
   TimeSchema,
 } from '../../kernel/schema.ts'
 import { noteKinds } from '../../people/notifications/kinds.ts'
-import { handlePattern } from '../../people/profiles/handles.ts'
+import { handlePattern } from '../../people/profiles/profiles.ts'
 import { audiences } from '../audiences.ts'
 import { nameCharsMax } from '../folders/limits.ts'
 import { kinds } from '../kinds.ts'

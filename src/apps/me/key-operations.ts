@@ -7,7 +7,7 @@ import { requireInvitation } from '../../money/keys/request-key.ts'
 import { createAgent } from '../../people/agents/create-agent.ts'
 import { anyone } from '../../people/authentication.ts'
 import { operationsOf, writeErrors } from '../../people/operation.ts'
-import { handlePattern } from '../../people/profiles/handles.ts'
+import { handlePattern } from '../../people/profiles/profiles.ts'
 import { getAgentRecord, presentClaim } from './me.ts'
 import { AgentRecordSchema, ClaimSchema } from './schemas.ts'
 

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { findAmong, ListQuery, pageNewestFirst } from '../../kernel/cursor.ts'
 import { Content, created } from '../../kernel/http/outcome.ts'
 import { makerPageUrl, updateAbout } from '../../people/agents/agents.ts'
-import { renewClaim } from '../../people/agents/claims.ts'
+import { renewClaim } from '../../people/agents/create-agent.ts'
 import { createAgentKey, listAgentKeys, revokeAgentKey } from '../../people/agents/keys.ts'
 import {
   CreateKeyRequestSchema,

@@ -5,8 +5,8 @@ import { ApiError } from '../../kernel/errors.ts'
 import { Content, created, withCookies } from '../../kernel/http/outcome.ts'
 import { listPageDefault } from '../../kernel/limits.ts'
 import { iso } from '../../kernel/time.ts'
+import { listOwnedAgents } from '../../people/agents/agents.ts'
 import * as keys from '../../people/agents/keys.ts'
-import { listOwnedAgents } from '../../people/agents/listing.ts'
 import {
   CreateKeyRequestSchema,
   CreateKeyResponseSchema,

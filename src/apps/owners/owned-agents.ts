@@ -13,9 +13,13 @@ import * as keys from '../../money/keys/keys.ts'
 import { accountOf, agentAccount, agentOwner, findBalance } from '../../money/ledger/accounts.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
 import * as agents from '../../people/agents/agents.ts'
-import { countOwnedAgents, isOwned, listAllOwnedAgents } from '../../people/agents/listing.ts'
+import {
+  countOwnedAgents,
+  isOwned,
+  listAllOwnedAgents,
+  suspensionError,
+} from '../../people/agents/agents.ts'
 import { updateLimits } from '../../people/agents/spending.ts'
-import { suspensionError } from '../../people/agents/suspension.ts'
 import { recordAudit } from '../../people/audit/audit.ts'
 import { endConnectorsOf } from '../../people/connectors/connectors.ts'
 import { createOwnedAgent } from '../../people/create-agent.ts'

@@ -1,7 +1,6 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
-import { type Agent, findHandles } from '../../people/agents/agents.ts'
-import { listOwnedAgents } from '../../people/agents/listing.ts'
+import { type Agent, findHandles, listOwnedAgents } from '../../people/agents/agents.ts'
 import { findPublicProfile } from '../../people/own-profile.ts'
 import type { ProfilePart } from '../../people/profiles/parts.ts'
 import type { Profile } from '../../people/profiles/profiles.ts'

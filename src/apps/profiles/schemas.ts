@@ -11,8 +11,8 @@ import {
   strictObject,
   TimeSchema,
 } from '../../kernel/schema.ts'
-import { handlePattern } from '../../people/profiles/handles.ts'
 import { profileParts } from '../../people/profiles/parts.ts'
+import { handlePattern } from '../../people/profiles/profiles.ts'
 import { CollectionListSchema } from '../collections/schemas.ts'
 import { ItemListSchema, MakerPageSchema } from '../explore/schemas.ts'
 import { ReviewListSchema } from '../reviews/schemas.ts'

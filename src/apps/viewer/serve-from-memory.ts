@@ -1,7 +1,7 @@
 import { entityResponse } from '../../kernel/http/entity.ts'
 import type { RequestContext } from '../../kernel/http/request-context.ts'
 import { idChars } from '../../kernel/ids.ts'
-import { mayBeSignedIn } from '../../people/session-cookie.ts'
+import { mayBeSignedIn } from '../../people/sessions.ts'
 import type { Pages } from './pages.ts'
 
 const shellChars = '/a/'.length + idChars

@@ -1,12 +1,20 @@
-import { and, eq, inArray, isNull, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, isNull, like, sql } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
+import type { PagePosition } from '../../kernel/cursor.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { isWriteUnavailable } from '../../kernel/db/error.ts'
-import { hasRows, lookup, prepared } from '../../kernel/db/query.ts'
+import {
+  countRows,
+  forUpdate,
+  hasRows,
+  listNewest,
+  lookup,
+  prepared,
+} from '../../kernel/db/query.ts'
 import { ApiError, isApiError, rejectRequest } from '../../kernel/errors.ts'
 import { isForbidden } from '../../kernel/forbidden-text.ts'
-import { aboutCharsMax } from '../../kernel/limits.ts'
+import { aboutCharsMax, listPageMax } from '../../kernel/limits.ts'
 import { isPlainLine } from '../../kernel/text.ts'
 import * as keys from '../../money/keys/keys.ts'
 import { agents } from './tables.ts'
@@ -113,4 +121,71 @@ export async function closeAgent(ctx: AppContext, db: Db, agent: string): Promis
     .set({ closed: ctx.clock.now(), claimHash: null, claimExpires: null })
     .where(and(eq(agents.id, agent), isNull(agents.closed)))
   await keys.revokeAll(db, ctx.clock, agent)
+}
+
+/** Lists agents whose handle contains the letters of `q`, newest first. */
+export const listAgents = (
+  ctx: AppContext,
+  limit: number,
+  { q = '', after }: { q?: string | undefined; after?: PagePosition | undefined },
+): Promise<Agent[]> => {
+  const letters = q.toLowerCase().replace(/[^a-z0-9-]/g, '')
+  const matches = letters === '' ? undefined : like(agents.handle, `%${letters}%`)
+  return listNewest(ctx.db.read, agents, matches, limit, after)
+}
+
+/** Counts all agents, closed ones included. */
+export const countAgents = ({ db }: AppContext): Promise<number> => countRows(db.read, agents)
+
+const isOpenOf = (person: string) => and(eq(agents.owner, person), isNull(agents.closed))
+
+/** Lists the open agents that a person owns, newest first. */
+export const listOwnedAgents = (
+  ctx: AppContext,
+  person: string,
+  limit: number,
+  after?: PagePosition,
+): Promise<Agent[]> =>
+  listNewest(ctx.db.read, agents, isOpenOf(person), Math.min(limit, listPageMax + 1), after)
+
+/** Lists all open agents that a person owns. */
+export const listAllOwnedAgents = (db: Db, person: string): Promise<Agent[]> =>
+  db.select().from(agents).where(isOpenOf(person))
+
+/** Returns whether an agent is open and still its owner's. Call under `keys.lockOwner`. */
+export const isOwned = (db: Db, { id, owner }: Pick<Agent, 'id' | 'owner'>): Promise<boolean> =>
+  hasRows(db, agents, and(eq(agents.id, id), isOpenOf(owner ?? '')))
+
+export const countOwnedAgents = ({ db }: AppContext, person: string): Promise<number> =>
+  countRows(db.read, agents, isOpenOf(person))
+
+export const suspensionError = ({ suspendedFor }: Pick<Agent, 'suspendedFor'>) =>
+  new ApiError('account_suspended', { reason: suspendedFor ?? '' })
+
+/** Returns the reason for a suspension and locks the agent's row; null if it is not suspended. */
+export async function findSuspensionReason(db: Db, agent: string): Promise<string | null> {
+  const query = db.select({ reason: agents.suspendedFor }).from(agents).where(eq(agents.id, agent))
+  const [row] = await forUpdate(query.$dynamic(), agents.id)
+  return row?.reason ?? null
+}
+
+/** Suspends an agent and its keys; null resumes. Then call `ctx.keys.forget()` after the commit. */
+export async function suspendAgent(
+  { clock }: AppContext,
+  db: Db,
+  handle: string,
+  reason: string | null,
+): Promise<Agent | undefined> {
+  const at = reason === null ? null : clock.now()
+  const [known] = await db.select({ id: agents.id }).from(agents).where(eq(agents.handle, handle))
+  if (!known) return undefined
+  await keys.lockOwner(db, known.id)
+  const wouldChange = at === null ? isNotNull(agents.suspended) : isNull(agents.suspended)
+  const [agent] = await db
+    .update(agents)
+    .set({ suspended: at, suspendedFor: reason })
+    .where(and(eq(agents.id, known.id), wouldChange))
+    .returning()
+  if (agent) await keys.setSuspended(db, agent.id, at)
+  return agent
 }

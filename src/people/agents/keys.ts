@@ -8,9 +8,8 @@ import type { Scope } from '../../kernel/scopes.ts'
 import { sentence } from '../../kernel/words/message.ts'
 import * as keys from '../../money/keys/keys.ts'
 import { notify } from '../notifications/notifications.ts'
-import type { Agent } from './agents.ts'
+import { type Agent, suspensionError } from './agents.ts'
 import { dailyCapOf } from './spending.ts'
-import { suspensionError } from './suspension.ts'
 import { agents } from './tables.ts'
 
 /**

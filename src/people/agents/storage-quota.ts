@@ -3,7 +3,7 @@ import { and, eq, lte, type SQL, sql } from 'drizzle-orm'
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError } from '../../kernel/errors.ts'
-import { suspensionError } from './suspension.ts'
+import { suspensionError } from './agents.ts'
 import { agents } from './tables.ts'
 
 /**

@@ -11,7 +11,9 @@ import {
   connectorsPerPersonMax,
 } from '../../kernel/limits.ts'
 import type { Scope } from '../../kernel/scopes.ts'
+import { iso } from '../../kernel/time.ts'
 import * as keys from '../../money/keys/keys.ts'
+import { findHandles } from '../agents/agents.ts'
 import type { Person } from '../people.ts'
 import { type Client, recordApproval } from './clients.ts'
 import { authorizationCodes, connectors } from './tables.ts'
@@ -123,4 +125,20 @@ export async function deleteExpiredConnectors(ctx: AppContext): Promise<void> {
     .where(lte(connectors.expires, now))
     .limit(1_000)
   for (const connector of expired) await endConnector(ctx, connector)
+}
+
+/** Returns connectors as their person sees them. */
+export async function presentConnectors(ctx: AppContext, connectors: readonly Connector[]) {
+  const handles = await findHandles(
+    ctx,
+    connectors.map(({ agent }) => agent),
+  )
+  return connectors.map(({ id, clientName, agent, scopes, created, used }) => ({
+    id,
+    name: clientName,
+    handle: handles.get(agent) ?? '',
+    scopes,
+    created: iso(created),
+    used: iso(used),
+  }))
 }

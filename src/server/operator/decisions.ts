@@ -13,7 +13,7 @@ import {
 } from '../../money/keys/restrictions.ts'
 import { pauseAgent } from '../../people/agents/spending.ts'
 import { recordAudit } from '../../people/audit/audit.ts'
-import * as people from '../../people/suspension.ts'
+import * as people from '../../people/sessions.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
 
 interface DecisionKind {

@@ -7,7 +7,7 @@ import { openSqlite } from '../../kernel/db/sqlite.ts'
 import type { Clock } from '../../kernel/time.ts'
 import { revokeAsIn } from '../../money/keys/keys.ts'
 import { recordAudit } from '../../people/audit/audit.ts'
-import { deleteSignInsWithout, endAllSessions } from '../../people/sign-in-methods.ts'
+import { deleteSignInsWithout, endAllSessions } from '../../people/identities.ts'
 
 /** A restore, as the audit log of the restored database has it. */
 interface Restore {

@@ -106,7 +106,7 @@ describe('access', () => {
   })
 
   test('has no studio for closed agents and is read-only for suspended ones', async () => {
-    const { suspendAgent: suspend } = await import('../../people/agents/suspension.ts')
+    const { suspendAgent: suspend } = await import('../../people/agents/agents.ts')
     await t.ctx.db.tx((db) => suspend(t.ctx, db, 'ann', 'spam'))
     const rejected = await act('listing', 'explore', { store: 'no' })
     expect([rejected.status, alertText(rejected)]).toEqual([
