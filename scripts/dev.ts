@@ -2,7 +2,7 @@
 import { existsSync, watch } from 'node:fs'
 import { join } from 'node:path'
 
-import { publishSamples, sampleNames } from '../src/server/cli/samples.ts'
+import { publishSamples, sampleNames } from '../src/server/cli/serve.ts'
 import { buildPublic, isPublicFresh } from './build-public.ts'
 
 const root = join(import.meta.dir, '..')

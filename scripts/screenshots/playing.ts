@@ -1,7 +1,7 @@
 /** Apps that people play: the questions of the shell, boards, a room of two, and spending. */
 import type { Browser, Page } from 'playwright-core'
 
-import { publishSamples } from '../../src/server/cli/samples.ts'
+import { publishSamples } from '../../src/server/cli/serve.ts'
 import { asRecord, type BerthServer } from '../bench/load/served.ts'
 import type { SessionState } from './owner.ts'
 import type { Target } from './take.ts'

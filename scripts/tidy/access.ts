@@ -66,7 +66,7 @@ const rights: Right[] = [
     imports: /^(node:)?fs(\/promises)?$/,
     // Besides storage: the database file, berth.toml, embedded files, the control socket,
     // certificates, and copies of the data folder.
-    may: /^src\/((store|kernel\/(db|config))\/.*|(kernel\/(public-files|lazy-packages)|apps\/libraries\/embedded|server\/cli\/.*|server\/https\/certificates|server\/operator\/(control|backup))\.ts)$/,
+    may: /^src\/((store|kernel\/(db|config))\/.*|(kernel\/(public-files|lazy-packages)|apps\/libraries\/embedded|server\/cli\/.*|server\/https\/https|server\/operator\/(control|backup))\.ts)$/,
     what: 'touches files',
     fix: 'use Storage, or kernel/public-files.ts for what the binary carries',
   },

@@ -42,8 +42,8 @@ import type { Operation } from '../kernel/http/operation.ts'
 import { Revalidated } from '../kernel/http/outcome.ts'
 import { getRequestContext, pathOf } from '../kernel/http/request-context.ts'
 import { lenientObject, NotModifiedSchema } from '../kernel/schema.ts'
-import { describeApi } from './http/api-description.ts'
 import { createApp, type FailedRequest } from './http/app.ts'
+import { describeApi } from './http/openapi.ts'
 import { routesOf, serveOperation } from './http/routes.ts'
 
 const tags: Record<Tag, string> = {

@@ -1,10 +1,67 @@
+import { chmod, mkdir, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+
 import { Command } from 'commander'
 
 import { Berth } from '../../../sdk/typescript/src/index.ts'
 import { readClientEnvironment } from '../../kernel/config/client.ts'
 import { describeFailure } from '../../kernel/fetch.ts'
-import { readHosts, saveKey } from './credentials.ts'
+import { isRecord } from '../../kernel/schema.ts'
 import { CommandFailure, exitCodes, isTerminal, printNote, ProgressBar } from './terminal.ts'
+
+/** A server that the person has signed in to. */
+interface Host {
+  key: string
+  /** The agent of the key. */
+  handle: string
+  /** The apps that were published from files and folders, by their absolute paths. */
+  apps: Record<string, string>
+}
+
+/** The content of hosts.json. */
+interface Hosts {
+  /** The URL of the server that commands call. */
+  current: string | undefined
+  hosts: Record<string, Host>
+}
+
+const path = (): string => join(readClientEnvironment().folder, 'hosts.json')
+
+/** Reads the credentials. Throws CommandFailure for a damaged file. */
+async function readHosts(): Promise<Hosts> {
+  const file = Bun.file(path())
+  if (!(await file.exists())) return { current: undefined, hosts: {} }
+  const value: unknown = await file.json().catch(() => undefined)
+  if (isHosts(value)) return value
+  throw new CommandFailure(`${path()} is damaged. Delete it and run: berth login`)
+}
+
+const isHosts = (value: unknown): value is Hosts => isRecord(value) && isRecord(value['hosts'])
+
+/** Replaces the credentials in one step. Only the owner of the file can read it. */
+async function writeHosts(hosts: Hosts): Promise<void> {
+  await mkdir(readClientEnvironment().folder, { recursive: true, mode: 0o700 })
+  const next = `${path()}.next`
+  await Bun.write(next, `${JSON.stringify(hosts, null, 2)}\n`)
+  await chmod(next, 0o600)
+  await rename(next, path())
+}
+
+/** Stores the key of a server, which commands then call. */
+export async function saveKey(url: string, { key, handle }: Omit<Host, 'apps'>): Promise<void> {
+  const { hosts } = await readHosts()
+  const apps = hosts[url]?.handle === handle ? hosts[url].apps : {}
+  await writeHosts({ current: url, hosts: { ...hosts, [url]: { key, handle, apps } } })
+}
+
+/** Stores the app that a file or folder is published as. */
+export async function saveApp(url: string, source: string, id: string): Promise<void> {
+  const { hosts, ...rest } = await readHosts()
+  const host = hosts[url]
+  if (!host) return
+  const apps = { ...host.apps, [source]: id }
+  await writeHosts({ ...rest, hosts: { ...hosts, [url]: { ...host, apps } } })
+}
 
 /** The flags of every command that calls a server. */
 export interface ClientFlags {
@@ -51,11 +108,11 @@ export async function connect(flags: ClientFlags): Promise<Connection> {
 export async function connectOrJoin(flags: ClientFlags): Promise<Connection> {
   const connection = await openConnection(flags)
   const isOwn = ['localhost', '127.0.0.1', '[::1]'].includes(new URL(connection.url).hostname)
-  return connection.key || !isOwn ? connect(flags) : join(connection)
+  return connection.key || !isOwn ? connect(flags) : joinServer(connection)
 }
 
 /** Creates an agent, stores its key and returns the connection with it. */
-async function join({ url, berth }: Connection): Promise<Connection> {
+async function joinServer({ url, berth }: Connection): Promise<Connection> {
   const { key, agent } = await berth.agent.newAgent()
   await saveKey(url, { key, handle: agent.handle })
   await printNote(`Created @${agent.handle} on ${url} and stored its key.`)

@@ -8,8 +8,7 @@ import { loadConfig } from '../../kernel/config/load.ts'
 import { openLog } from '../../kernel/log.ts'
 import { systemClock } from '../../kernel/time.ts'
 import { openModels } from '../context.ts'
-import { check, list } from './models.ts'
-import { sync } from './price-sync.ts'
+import { check, list, sync } from './models.ts'
 
 let dataDir: string
 beforeEach(() => {

@@ -110,7 +110,7 @@ const movingCommands = (): Command[] => [
     .argument('[words...]')
     .usage('<postgres | sqlite> [options]')
     .action(async (words: string[], flags: Flags) => {
-      const { databaseCopy } = await import('./database-copy.ts')
+      const { databaseCopy } = await import('./copies.ts')
       await printResult(await databaseCopy(configOf(flags), words), flags.json)
     }),
   serverCommand('import', 'import an agent from the zip that another server exported')
@@ -211,7 +211,7 @@ export function modelCommands(): Command[] {
       .argument('[url...]', 'lists instead of the known ones')
       .option('--yes', 'also store suspect prices')
       .action(async (urls: string[], flags: Flags & { yes?: boolean }) => {
-        const { sync: run } = await import('./price-sync.ts')
+        const { sync: run } = await import('./models.ts')
         const result = await run(configOf(flags, true), urls, flags.yes ?? false)
         await printResult(result, flags.json)
       }),
@@ -227,7 +227,7 @@ function operatorCommand(name: string, words: string, description: string): Comm
       const config = configOf(flags)
       const isCopy = name === 'storage' && given.join(' ') === 'copy'
       const result = isCopy
-        ? await (await import('./storage-copy.ts')).storageCopy(config)
+        ? await (await import('./copies.ts')).storageCopy(config)
         : await operate(config, name, given)
       await printResult(result, flags.json)
     })

@@ -1,3 +1,5 @@
+import { InvalidArgumentError } from 'commander'
+
 import { withProgress } from '../../kernel/progress.ts'
 import type { CommandResult } from '../operator/command-result.ts'
 
@@ -89,4 +91,23 @@ export async function* readLines(prompt: string): AsyncGenerator<string, void> {
     yield line
     if (isOpen) lines.prompt()
   }
+}
+
+const countMax = 10_000
+
+/** Parses the value of `--limit`. */
+export function countOf(text: string): number {
+  const count = Number(text)
+  if (Number.isInteger(count) && count >= 1 && count <= countMax) return count
+  throw new InvalidArgumentError(`Give a number from 1 to ${countMax}.`)
+}
+
+/** Returns the first items of a list, and reads no further page. */
+export async function take<Item>(list: AsyncIterable<Item>, count: number): Promise<Item[]> {
+  const items: Item[] = []
+  for await (const item of list) {
+    items.push(item)
+    if (items.length === count) break
+  }
+  return items
 }

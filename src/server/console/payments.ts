@@ -1,3 +1,4 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { makeCursor } from '../../kernel/cursor.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { csvRowsMax } from '../../kernel/limits.ts'
@@ -9,6 +10,8 @@ import { coinOf, formatUnits } from '../../money/payments/coins/method.ts'
 import { stateOf, type StoredPayment } from '../../money/payments/coins/status.ts'
 import { readWatchers, type WatcherHealth } from '../../money/payments/coins/watchers.ts'
 import type { ServerHealth } from '../../money/payments/server-pool.ts'
+import { listNewest, type PaymentRow } from '../../money/payments/x402/rows.ts'
+import type { PaymentHealth } from '../../money/payments/x402/x402.ts'
 import { section } from '../../site/components.ts'
 import { form } from '../../site/form.ts'
 import { formatNumber, renderDateTime } from '../../site/format.ts'
@@ -21,7 +24,54 @@ import { creditPayment } from '../operator/operations.ts'
 import { chainServers, type Collected } from '../operator/servers.ts'
 import { type Income, incomeByDay } from '../operator/topups.ts'
 import { accountLinks, badge, consolePage, settingLink } from './components.ts'
-import { x402Section } from './x402.ts'
+
+const agentPaymentsShown = 20
+
+const healthRow = ({ name, problem }: PaymentHealth): Part[] => [
+  name,
+  badge(problem === undefined ? 'up' : 'down', problem === undefined ? 'good' : 'bad'),
+  problem ?? '',
+]
+
+const agentPaymentState = ({ state, credited }: PaymentRow): string =>
+  credited !== null && state === 'mined' ? 'credited' : state
+
+const paymentRow = (payment: PaymentRow): Part[] => [
+  renderDateTime(payment.created),
+  html`<code>${payment.account}</code>`,
+  `$${formatDecimal(toUsd(payment.amount))}`,
+  agentPaymentState(payment),
+  html`<code>${payment.hash ?? ''}</code>`,
+]
+
+/** Renders the servers and the newest payments of agents. */
+export async function x402Section({ x402, db }: AppContext): Promise<Part> {
+  if (!x402)
+    return section(
+      t('Agents'),
+      html`<p class="small">Agents cannot pay. Set ${settingLink('X402_PAY_TO')}.</p>`,
+    )
+  const [health, payments] = await Promise.all([
+    x402.health(),
+    listNewest(db.read, agentPaymentsShown),
+  ])
+  return section(
+    t('Agents on {name}', { name: x402.network.name ?? x402.network.id }),
+    html`${dataTable(t('Settlement'), [t('Server or setting'), t('State'), { long: t('Problem') }], health.map(healthRow))}
+    ${dataTable(
+      t('Newest payments'),
+      [
+        t('Time'),
+        { long: t('Account') },
+        { number: t('Amount') },
+        t('State'),
+        { long: t('Transaction') },
+      ],
+      payments.map(paymentRow),
+      html`<p>No payments yet.</p>`,
+    )}`,
+  )
+}
 
 const place = '/console/payments'
 const rowsShown = 50

@@ -35,12 +35,18 @@ import { modelForm, modelPriceForm, modelPricePage, modelsPage } from './models.
 import { overviewPage } from './overview.ts'
 import { creditForm, paymentsPage } from './payments.ts'
 import { decidePerson, peoplePage, personPage } from './people.ts'
-import { builderForm, localForm, providerForm, providersPage, removeForm } from './providers.ts'
+import {
+  builderForm,
+  localForm,
+  providerForm,
+  providersPage,
+  removeForm,
+  upstreamsPage,
+} from './providers.ts'
 import { decideCase, decideHash, queuePage, rescanForm } from './queue.ts'
 import { requestPage, requestsPage } from './requests.ts'
 import { settingForm, settingPage, settingsPage } from './settings.ts'
 import { spendPage } from './spend.ts'
-import { upstreamsPage } from './upstreams.ts'
 
 /** The pages of the operator's console and the forms on them. */
 export const consoleRoutes = (ctx: AppContext, layout: Layout) =>

@@ -13,7 +13,7 @@ import { getRequestContext } from '../../kernel/http/request-context.ts'
 import { findBatch, spentMessage } from './batch.ts'
 import { keyHeaders } from './call.ts'
 import * as packs from './packs.ts'
-import { caching, findSkill, readSkill, skillsExtension } from './skills.ts'
+import { caching, findSkill, readSkill, skillsExtension } from './packs.ts'
 import { readView, viewTemplate } from './views.ts'
 
 // With the schema of its parameters, a method answers invalid ones with InvalidParams. Without it

@@ -9,9 +9,8 @@ import * as storage from '../../store/backups.ts'
 import { commitRestore, listPreviousData, stagingFolder } from '../../store/restore-swap.ts'
 import { archiveConfig } from './archives.ts'
 import { startWork } from './backup-work.ts'
-import { createBackup } from './backup.ts'
+import { createBackup, endSinceBackup } from './backup.ts'
 import type { CommandResult } from './command-result.ts'
-import { endSinceBackup } from './since-backup.ts'
 import type { BackupCheck } from './verify-backup.worker.ts'
 
 /** Lists the backups in the data folder, newest first, with the work on them. */

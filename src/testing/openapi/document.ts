@@ -3,7 +3,7 @@ import { Value } from '@sinclair/typebox/value'
 
 import { entityResponse } from '../../kernel/http/entity.ts'
 import { foreignOperations } from '../../server/gateway-api.ts'
-import { describeApi } from '../../server/http/api-description.ts'
+import { describeApi } from '../../server/http/openapi.ts'
 import {
   type DescribedOperation,
   OperationSchema,

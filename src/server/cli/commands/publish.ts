@@ -2,8 +2,13 @@ import { watch } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 
-import { clientCommand, type ClientFlags, type Connection, connectOrJoin } from '../connection.ts'
-import { saveApp } from '../credentials.ts'
+import {
+  clientCommand,
+  type ClientFlags,
+  type Connection,
+  connectOrJoin,
+  saveApp,
+} from '../connection.ts'
 import { CommandFailure, printNote, printValue } from '../terminal.ts'
 
 interface PublishFlags extends ClientFlags {

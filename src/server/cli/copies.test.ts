@@ -9,7 +9,7 @@ import { createDatabase, dropDatabase } from '../../testing/fixtures/databases.t
 import { temporaryFolder } from '../../testing/fixtures/temporary-folder.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 import { runBerth } from '../../testing/processes/server-process.ts'
-import { databaseCopy } from './database-copy.ts'
+import { databaseCopy } from './copies.ts'
 
 setDefaultTimeout(120_000)
 const folder = temporaryFolder('berth-copy-')

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
-import { printBanner } from './first-run.ts'
+import { printBanner } from './serve.ts'
 
 test('a failed first sample is logged with the message of the API', async () => {
   const t = await startTestServer({ BYTES_PER_AGENT: '5', DEMO_MODELS: 'on' })

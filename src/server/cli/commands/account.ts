@@ -1,17 +1,59 @@
 import { hostname } from 'node:os'
 
+import { Command } from 'commander'
+
 import { BerthError } from '../../../../sdk/typescript/src/index.ts'
 import { type Json, lookUp, recordOf } from '../../../kernel/schema.ts'
 import {
   clientCommand,
   type ClientFlags,
+  connect,
   type Connection,
+  connectOrJoin,
   createClient,
   failToConnect,
   openConnection,
+  saveKey,
 } from '../connection.ts'
-import { saveKey } from '../credentials.ts'
-import { CommandFailure, exitCodes, printNote, printValue } from '../terminal.ts'
+import { CommandFailure, exitCodes, inColumns, printNote, printValue } from '../terminal.ts'
+
+const createKey = clientCommand('create', 'create an API key of your agent and print it once')
+  .option('--name <name>', 'what the key is for')
+  .action(async ({ name, ...flags }: ClientFlags & { name?: string }) => {
+    const { berth } = await connectOrJoin(flags)
+    const result = await berth.agent.addKey(name === undefined ? {} : { name })
+    await printNote('The key is shown once. Both APIs accept it: Authorization: Bearer <key>')
+    await printValue(result, result.key, flags.json)
+  })
+
+export const key = new Command('key').description('API keys of your agent').addCommand(createKey)
+
+const groups = ['day', 'key', 'model', 'upstream', 'tag', 'project'] as const
+
+export const usage = clientCommand('usage', 'show your credits and what models cost you')
+  .option('--by <field>', groups.join(', '), 'model')
+  .action(async ({ by, ...flags }: ClientFlags & { by: (typeof groups)[number] }) => {
+    const { berth } = await connect(flags)
+    const me = await berth.agent.getMe()
+    const used = await berth.gateway.listUsage({ group_by: by })
+    const data = typeof used === 'string' ? [] : used.data
+    const rows = data.map((group) => [
+      group[by] ?? '(none)',
+      `${group.requests}`,
+      `${group.input_count}`,
+      `${group.output_count}`,
+      `${group.price_in_usd}`,
+    ])
+    await printNote(
+      `@${me.handle} has ${me.credits} credits and has spent ${me.spend.total} on items.`,
+    )
+    const head = [by.toUpperCase(), 'REQUESTS', 'INPUT', 'OUTPUT', 'USD']
+    await printValue(
+      { credits: me.credits, spend: me.spend, usage: data },
+      inColumns([head, ...rows]),
+      flags.json,
+    )
+  })
 
 interface LoginFlags extends ClientFlags {
   key?: string | true
