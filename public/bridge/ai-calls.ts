@@ -4,7 +4,7 @@ import { CallError } from './protocol.ts'
 import type { Call, Handler } from './receiver.ts'
 import { callServer, sendToServer } from './server.ts'
 
-/** The paths of models, as the server has them (src/apps/ai/request.ts). No other path is sent. */
+/** The paths of models, as the server has them (src/apps/ai/routes.ts). No other path is sent. */
 const paths =
   /^(?:v1\/(?:chat\/completions|messages|responses|images\/generations|audio\/(?:speech|transcriptions))|v1beta\/models\/[\w.-]{1,100}:(?:generateContent|streamGenerateContent(?:\?alt=sse)?))$/
 

@@ -1,4 +1,4 @@
-import { scan } from '../../src/apps/scan/scan.ts'
+import { scan } from '../../src/apps/scan/inspection.ts'
 import { cpuNs } from './load/load.ts'
 import { atMost, type BenchRow } from './row.ts'
 

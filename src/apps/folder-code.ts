@@ -1,5 +1,5 @@
 import type { AppContext } from '../kernel/context.ts'
-import { mediaTypeOf } from './assets/media-types.ts'
+import { mediaTypeOf } from './assets/upload.ts'
 import type { InputFile } from './folders/unzip.ts'
 import type { Scan } from './scan/findings.ts'
 import type { Inspection } from './scan/inspection.ts'

@@ -8,7 +8,7 @@ import type { ContentFinding, ContentInspection, ContentScan } from './content-s
 import { inspectFiles } from './folder-code.ts'
 import type { InputFile } from './folders/unzip.ts'
 import { isPackKind, type Kind } from './kinds.ts'
-import type { PageLibraries } from './libraries/references.ts'
+import type { PageLibraries } from './libraries/library.ts'
 import { storeLibraries, withLibraries } from './page-libraries.ts'
 import { type Effect, getRule } from './scan/rules.ts'
 import { findHookFindings } from './scans/scan-hook.ts'

@@ -1,6 +1,6 @@
 import type { AppContext } from '../kernel/context.ts'
 import type { ContentInspection } from './content-scan.ts'
-import type { PageLibraries } from './libraries/references.ts'
+import type { PageLibraries } from './libraries/library.ts'
 import type { Resolution } from './libraries/resolution.ts'
 import type { Finding, Scan } from './scan/findings.ts'
 import type { Inspection } from './scan/inspection.ts'

@@ -17,7 +17,7 @@ import {
   readCode,
   storeFiles,
 } from './assets/folder-assets.ts'
-import type { CheckedFile } from './assets/uploaded-file.ts'
+import type { CheckedFile } from './assets/upload.ts'
 import type { Audience } from './audiences.ts'
 import type { ContentInspection } from './content-scan.ts'
 import { showVersionCover } from './covers/version-covers.ts'

@@ -6,9 +6,9 @@ import { findSuspensionReason } from '../people/agents/agents.ts'
 import { recordAudit } from '../people/audit/audit.ts'
 import { notify } from '../people/notifications/notifications.ts'
 import type { App } from './apps.ts'
-import { showsBlockedPage } from './blocked-pages.ts'
+import { blockPage, lockPage, showsBlockedPage, unblockPagesOf } from './blocked-pages.ts'
 import { quarantineNotification } from './notifications.ts'
-import { apps, type QuarantineSource } from './tables.ts'
+import { apps, type QuarantineSource, versions } from './tables.ts'
 
 export interface Quarantine {
   by: QuarantineSource
@@ -19,7 +19,7 @@ export interface Quarantine {
 export const isLive = and(isNull(apps.closed), isNull(apps.takenDown))
 
 /** Column values of an app that is not in quarantine. */
-export const notQuarantined = { quarantinedAt: null, quarantineReason: null, quarantinedBy: null }
+const notQuarantined = { quarantinedAt: null, quarantineReason: null, quarantinedBy: null }
 
 const toPending = sql`case when ${apps.listed} = 'on' then 'pending' else ${apps.listed} end`
 const fromPending = sql`case when ${apps.listed} = 'pending' then 'on' else ${apps.listed} end`
@@ -96,7 +96,7 @@ export async function releaseApp(
  * Lifts a sanction. Locks the maker before the app, as elsewhere, and quarantines the app again
  * when its maker is suspended.
  */
-export async function liftSanction(
+async function liftSanction(
   ctx: AppContext,
   db: Db,
   condition: SQL | undefined,
@@ -137,3 +137,58 @@ export const listQuarantined = ({ db }: AppContext, limit: number): Promise<App[
     .where(isNotNull(apps.quarantinedAt))
     .orderBy(asc(apps.quarantinedAt), asc(apps.id))
     .limit(limit)
+
+/** Takes an app down, blocks the pages of all its versions and rescans other apps with them. */
+export async function takeDown(
+  { clock }: AppContext,
+  db: Db,
+  id: string,
+  reason: string,
+): Promise<App | undefined> {
+  const at = clock.now()
+  // Publishing locks the page first and the app after it.
+  for (const sha256 of await listHashes(db, id)) await lockPage(db, sha256)
+  const [app] = await db
+    .update(apps)
+    .set({ takenDown: at, takedownReason: reason, listed: 'off', ...notQuarantined, updated: at })
+    .where(and(eq(apps.id, id), isNull(apps.takenDown)))
+    .returning()
+  if (!app) return undefined
+  for (const sha256 of await listHashes(db, id)) {
+    await blockPage(db, { sha256, app: id, reason, at })
+    await rescanPage(db, sha256)
+  }
+  return app
+}
+
+/** Returns the hashes of all pages of an app, sorted; at most `versionsPerAppMax`. */
+async function listHashes(db: Db, id: string): Promise<string[]> {
+  const rows = await db
+    .selectDistinct({ sha256: versions.sha256 })
+    .from(versions)
+    .where(eq(versions.app, id))
+    .orderBy(asc(versions.sha256))
+  return rows.map(({ sha256 }) => sha256)
+}
+
+/** Requests a rescan of every app that has this page. */
+export async function rescanPage(db: Db, sha256: string): Promise<void> {
+  const withPage = db
+    .select({ app: versions.app })
+    .from(versions)
+    .where(eq(versions.sha256, sha256))
+  await db.update(apps).set({ rules: 0 }).where(inArray(apps.id, withPage))
+}
+
+/**
+ * Undoes a takedown. The app stays quarantined when a page is still blocked or its maker is
+ * suspended.
+ */
+export async function reinstateApp(ctx: AppContext, db: Db, id: string): Promise<App | undefined> {
+  const isDown = and(eq(apps.id, id), isNotNull(apps.takenDown))
+  const unblocked = { takenDown: null, takedownReason: null, updated: ctx.clock.now() }
+  const app = await liftSanction(ctx, db, isDown, unblocked)
+  if (!app) return undefined
+  for (const sha256 of await unblockPagesOf(db, id)) await rescanPage(db, sha256)
+  return (await quarantineIfBlocked(ctx, db, id)) ?? app
+}

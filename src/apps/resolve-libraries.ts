@@ -1,7 +1,6 @@
 import type { AppContext } from '../kernel/context.ts'
 import { htmlBytesMax } from '../kernel/limits.ts'
-import { labelOf, type Library } from './libraries/library.ts'
-import type { PageReferences } from './libraries/references.ts'
+import { labelOf, type Library, type PageReferences } from './libraries/library.ts'
 import { requestOf } from './libraries/registry.ts'
 import type { Resolution } from './libraries/resolution.ts'
 import { resolvePage } from './libraries/resolve-page.ts'

@@ -16,7 +16,7 @@ import type { Audience } from './audiences.ts'
 import type { ContentFinding } from './content-scan.ts'
 import type { Folder } from './folders/folder.ts'
 import type { Kind } from './kinds.ts'
-import type { PageLibraries } from './libraries/references.ts'
+import type { PageLibraries } from './libraries/library.ts'
 import type { Shelf } from './shelves.ts'
 import type { PageUses } from './uses/uses.ts'
 

@@ -1,16 +1,16 @@
 import * as collections from '../apps/collections/collections.ts'
 import {
+  type CollectionBody,
+  collectionTextCharsMax,
+  collectionTitleCharsMax,
+} from '../apps/collections/collections.ts'
+import {
   addToCollection,
   changeCollection,
   createCollection,
   deleteCollection,
   removeFromCollection,
 } from '../apps/collections/operations.ts'
-import {
-  type CollectionBody,
-  collectionTextCharsMax,
-  collectionTitleCharsMax,
-} from '../apps/collections/schemas.ts'
 import { listTilesByIds } from '../apps/explore/explore.ts'
 import type { Tile } from '../apps/explore/schemas.ts'
 import { listActingAgents } from '../apps/owners/owned-agents.ts'

@@ -5,13 +5,16 @@ import {
   errorRedirect,
   getClientRequest,
 } from '../apps/connectors/authorize.ts'
-import { consentPath } from '../apps/connectors/metadata.ts'
+import {
+  authorizationFieldNames,
+  type AuthorizationRequest,
+  consentPath,
+} from '../apps/connectors/metadata.ts'
 import {
   approveConnector,
   denyConnector,
   revokeOwnConnector,
 } from '../apps/connectors/operations.ts'
-import { authorizationFieldNames, type AuthorizationRequest } from '../apps/connectors/schemas.ts'
 import { listActingAgents } from '../apps/owners/owned-agents.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { type ApiError, isApiError, rejectRequest } from '../kernel/errors.ts'

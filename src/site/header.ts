@@ -1,5 +1,5 @@
 import { listNews } from '../apps/explore/follows.ts'
-import { readOwnProfile } from '../apps/profiles/own-profile.ts'
+import { readOwnProfile } from '../apps/profiles/profile-page.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
 import { toCredits } from '../kernel/money.ts'

@@ -1,6 +1,6 @@
 import { builderKind } from '../apps/builds/builder-kind.ts'
 import * as explore from '../apps/explore/explore.ts'
-import { listFeatured } from '../apps/explore/featured.ts'
+import { listFeatured } from '../apps/explore/explore.ts'
 import type { Item, Tile } from '../apps/explore/schemas.ts'
 import { isPackKind } from '../apps/kinds.ts'
 import { defaultOf } from '../kernel/config/values.ts'

@@ -1,4 +1,4 @@
-import { getLockedApp, openWithLink } from '../apps/audience/open.ts'
+import { getLockedApp, openWithLink } from '../apps/audience/access.ts'
 import { openApp } from '../apps/audience/operations.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { html } from '../kernel/html.ts'

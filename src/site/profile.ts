@@ -1,6 +1,5 @@
 import { changeProfile, putAvatar, removeAvatar } from '../apps/profiles/operations.ts'
-import { readOwnProfile } from '../apps/profiles/own-profile.ts'
-import type { OwnProfile } from '../apps/profiles/schemas.ts'
+import { type OwnProfile, readOwnProfile } from '../apps/profiles/profile-page.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { ApiError } from '../kernel/errors.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'

@@ -1,5 +1,5 @@
 import * as explore from '../apps/explore/explore.ts'
-import { listFeatured } from '../apps/explore/featured.ts'
+import { listFeatured } from '../apps/explore/explore.ts'
 import type { Tile } from '../apps/explore/schemas.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'

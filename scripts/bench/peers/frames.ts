@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 
-import { mediaTypeOf } from '../../../src/apps/assets/media-types.ts'
+import { mediaTypeOf } from '../../../src/apps/assets/upload.ts'
 import { allow, fileHeaders, frameHeaders, sandbox } from '../../../src/apps/viewer/policy.ts'
 import { sha256 } from '../../../src/kernel/ids.ts'
 

@@ -4,14 +4,169 @@ import { toOwnEnvelope } from '../../gateway/envelopes.ts'
 import { errorEnvelope, isGatewayError } from '../../gateway/error-response.ts'
 import { getOperation, performPaid } from '../../gateway/session-calls.ts'
 import type { AppContext } from '../../kernel/context.ts'
-import { ApiError, type ErrorName } from '../../kernel/errors.ts'
+import { ApiError, type ErrorName, rejectRequest } from '../../kernel/errors.ts'
+import { readBodyBytes, readJsonBody } from '../../kernel/http/body.ts'
 import { getRequestContext, senderOf } from '../../kernel/http/request-context.ts'
+import {
+  aiBodyBytesMax,
+  aiFileBytesMax,
+  aiOutputTokens,
+  aiTextBytesMax,
+} from '../../kernel/limits.ts'
+import { isRecord, type Json, lookUp, recordOf } from '../../kernel/schema.ts'
 import * as hosting from '../../people/error-response.ts'
 import { getVisitor } from '../../people/session-user.ts'
 import { getPlayable } from '../playable.ts'
-import { getPayer } from './payer.ts'
-import { readModelRequest } from './request.ts'
+import { appModel, type Work } from './models.ts'
+import { getPayer } from './sponsors.ts'
 import { measureTurn } from './turns.ts'
+
+const routes: Record<string, Work> = {
+  'v1/chat/completions': 'chat',
+  'v1/messages': 'chat',
+  'v1/responses': 'chat',
+  'v1/images/generations': 'image',
+  'v1/audio/speech': 'speech',
+  'v1/audio/transcriptions': 'transcription',
+}
+const geminiMethod = /^v1beta\/models\/([^:]+):(generateContent|streamGenerateContent)$/
+
+/** A request as the gateway gets it: with a model of this server, and within the bounds. */
+export interface ModelRequest {
+  work: Work
+  route: string
+  params: Record<string, string>
+  source: { value: Json } | { request: Request }
+}
+
+/**
+ * Reads a request of a page for a path such as "v1/messages". Its model becomes one of this server.
+ * The output is bounded where the page does not do so, so that the hold fits a small cap.
+ * Throws `not_found` for other paths, `bad_request`, `too_large` and `no_model`.
+ */
+async function readModelRequest(
+  ctx: AppContext,
+  request: Request,
+  path: string,
+): Promise<ModelRequest> {
+  const gemini = geminiMethod.exec(path)
+  if (gemini) {
+    const [, name, method] = gemini
+    const body = await readJson(request, path)
+    const model = appModel(ctx, 'chat', name).id
+    const given = body['generationConfig']
+    body['generationConfig'] = { maxOutputTokens: aiOutputTokens, ...(isRecord(given) && given) }
+    const params = { '*': `${model}:${method}` }
+    return { work: 'chat', route: '/models/*', params, source: { value: body } }
+  }
+  const work = lookUp(routes, path)
+  if (!work) throw new ApiError('not_found', { what: 'model call' })
+  const route = path.slice('v1'.length)
+  if (work === 'transcription') {
+    return { work, route, params: {}, source: { request: await readForm(ctx, request) } }
+  }
+  const body = await readJson(request, path)
+  body['model'] = appModel(ctx, work, String(body['model'] ?? '')).id
+  // Responses that another app of this player caused are not this one's.
+  delete body['cache']
+  return { work, route, params: {}, source: { value: body } }
+}
+
+/** Tools that the page or the model runs. Others reach servers and files that a page may not. */
+const isOwnTool = (tool: unknown): boolean =>
+  /^(?:function|custom|web_search)/.test(String(recordOf(tool)['type']))
+
+const asSystem = (message: unknown): unknown =>
+  isRecord(message) && message['role'] === 'developer' ? { ...message, role: 'system' } : message
+
+/** Changes of the bodies of chats. */
+const prepare: Record<string, (body: Json) => void> = {
+  'v1/chat/completions': (body) => {
+    body['max_completion_tokens'] ??= body['max_tokens'] ?? aiOutputTokens
+    delete body['max_tokens']
+    const { messages } = body
+    // Pages send the newer name of OpenAI, which the setting of a server may reject.
+    if (Array.isArray(messages)) body['messages'] = messages.map(asSystem)
+  },
+  'v1/messages': (body) => {
+    body['max_tokens'] ??= aiOutputTokens
+    // Servers of others would get what the page sends. The model answers without them.
+    delete body['mcp_servers']
+  },
+  'v1/responses': (body) => {
+    body['max_output_tokens'] ??= aiOutputTokens
+    body['store'] = false
+    // Stored on the account that pays, which other apps use too.
+    for (const name of ['previous_response_id', 'conversation', 'prompt', 'background']) {
+      delete body[name]
+    }
+    const { input, tools } = body
+    if (Array.isArray(input)) {
+      body['input'] = input.filter((item) => recordOf(item)['type'] !== 'item_reference')
+    }
+    if (Array.isArray(tools)) body['tools'] = tools.filter(isOwnTool)
+  },
+}
+
+async function readJson(request: Request, path: string): Promise<Json> {
+  const body = await readJsonBody(request, { max: aiBodyBytesMax })
+  if (!isRecord(body)) rejectRequest('The body is a JSON object.')
+  lookUp(prepare, path)?.(body)
+  const sizes = { text: 0, files: 0 }
+  measure(body, '', sizes)
+  if (sizes.text > aiTextBytesMax) {
+    throw new ApiError('too_large', { bytes: sizes.text, max: aiTextBytesMax })
+  }
+  if (sizes.files > aiFileBytesMax) {
+    throw new ApiError('too_large', { bytes: sizes.files, max: aiFileBytesMax })
+  }
+  return body
+}
+
+/** Fields with base64 of pictures and files, in all three APIs. */
+const fileFields = new Set(['data', 'file_data', 'b64_json'])
+const base64Bytes = (text: string): number => Math.floor((text.length * 3) / 4)
+
+/** Fields that name what is elsewhere. An address would carry data out of the page. */
+const remoteFields = new Set(['url', 'image_url', 'file_url', 'fileUri', 'file_uri'])
+const storedFields = new Set(['file_id', 'fileId'])
+
+/**
+ * Adds up the bytes of the texts of a body, and those of its files, which are base64. Throws
+ * `bad_request` for addresses of files, and for files of the account that pays.
+ */
+function measure(value: unknown, field: string, sizes: { text: number; files: number }): void {
+  if (typeof value === 'string') {
+    const isRemote = remoteFields.has(field) && !value.startsWith('data:')
+    if (isRemote || storedFields.has(field)) {
+      rejectRequest(`Send the file itself, as base64 or a "data:" address.`, field)
+    }
+    const isFile = fileFields.has(field) || value.startsWith('data:')
+    if (isFile) sizes.files += base64Bytes(value)
+    else sizes.text += Buffer.byteLength(value)
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, part] of Object.entries(value)) measure(part, name, sizes)
+  }
+}
+
+/** Reads a recording with its fields, and sets its model. */
+async function readForm(ctx: AppContext, request: Request): Promise<Request> {
+  const bytes = await readBodyBytes(request, aiFileBytesMax + aiTextBytesMax)
+  const headers = { 'content-type': request.headers.get('content-type') ?? '' }
+  const sent = await new Response(bytes, { headers }).formData().catch(() => undefined)
+  const file = sent?.get('file')
+  if (!sent || !(file instanceof Blob)) {
+    rejectRequest('The body must be multipart form data with a file.')
+  }
+  const body = new FormData()
+  for (const name of ['language', 'prompt', 'response_format', 'temperature']) {
+    const value = sent.get(name)
+    if (typeof value === 'string') body.append(name, value)
+  }
+  body.append('file', file, 'name' in file ? String(file.name) : 'recording')
+  body.append('model', appModel(ctx, 'transcription', String(sent.get('model') ?? '')).id)
+  return new Request(request.url, { method: 'POST', body, signal: request.signal })
+}
 
 /** The header with the name of an error, which the shell reads in every format of errors. */
 const codeHeader = 'x-service-code'

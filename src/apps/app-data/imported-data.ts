@@ -18,7 +18,7 @@ import {
 } from './limits.ts'
 import { ownerOf, parseDocumentPath } from './paths.ts'
 import { isPlayerName } from './players.ts'
-import { SubmitScoreSchema } from './score-schemas.ts'
+import { SubmitScoreSchema } from './schemas.ts'
 import { documents, players, scores, spaces, uploads, values } from './tables.ts'
 import { readImportedUpload, type UploadRow } from './uploads.ts'
 import { bytesOf as valueBytes } from './values.ts'

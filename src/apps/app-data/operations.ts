@@ -10,7 +10,7 @@ import type { SharingUse } from '../uses/uses.ts'
 import { BatchSchema, writeDocuments } from './batch.ts'
 import * as documents from './documents.ts'
 import { dataBodyBytesMax } from './limits.ts'
-import * as live from './live.ts'
+import * as live from './live-session.ts'
 import { checkCollectionPath, parseDocumentPath } from './paths.ts'
 import {
   countCall,

@@ -7,7 +7,7 @@ import {
   type TestAgent,
   type TestServer,
 } from '../../testing/fixtures/test-server.ts'
-import { forgetGuests } from './guests.ts'
+import { forgetGuests } from './players.ts'
 import { players } from './tables.ts'
 
 let t: TestServer

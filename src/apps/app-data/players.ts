@@ -1,4 +1,17 @@
-import { and, desc, eq, inArray, lte, or } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  notInArray,
+  or,
+} from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
@@ -7,6 +20,7 @@ import { isForbidden } from '../../kernel/forbidden-text.ts'
 import type { RequestContext } from '../../kernel/http/request-context.ts'
 import { newSecret, sign } from '../../kernel/ids.ts'
 import { hasVisibleText, isPlainLine } from '../../kernel/text.ts'
+import { day } from '../../kernel/time.ts'
 import type { Person } from '../../people/people.ts'
 import { guestCookie, playerOf, readGuestCookie, type Visitor } from '../../people/session-user.ts'
 import { type App, visibleVersion } from '../apps.ts'
@@ -14,8 +28,8 @@ import { isOwner } from '../audience/access.ts'
 import { getPlayable } from '../playable.ts'
 import { versions } from '../tables.ts'
 import { type SharingUse, sharingUses, undeclaredUses } from '../uses/uses.ts'
-import { playerIdChars, playerNameCharsMax } from './limits.ts'
-import { players } from './tables.ts'
+import { guestDays, playerIdChars, playerNameCharsMax } from './limits.ts'
+import { documents, players, scores, uploads, values } from './tables.ts'
 
 type PlayerRow = typeof players.$inferSelect
 
@@ -250,4 +264,50 @@ function checkName(name: string): void {
 /** Adds the row of a player who has none yet. */
 export async function ensurePlayer(ctx: AppContext, db: Db, player: Player): Promise<void> {
   await db.insert(players).values(newPlayer(ctx, player)).onConflictDoNothing()
+}
+
+/**
+ * Deletes the rows of guests who joined long ago and left nothing. Such a guest is asked again.
+ * Returns their number.
+ */
+export async function forgetGuests(ctx: AppContext): Promise<number> {
+  // The rows of agents that played in chats before 2026-12 have no person, but count their values.
+  const isOld = and(
+    isNull(players.person),
+    eq(players.values, 0),
+    lt(players.created, ctx.clock.now() - guestDays * day),
+  )
+  let forgotten = 0
+  for (let after = ''; ;) {
+    const [next] = await ctx.db.read
+      .select({ app: players.app })
+      .from(players)
+      .where(and(isOld, gt(players.app, after)))
+      .orderBy(asc(players.app))
+      .limit(1)
+    if (!next) return forgotten
+    after = next.app
+    forgotten += await forgetGuestsOf(ctx, after, isOld)
+  }
+}
+
+async function forgetGuestsOf(
+  { db: engine }: AppContext,
+  app: string,
+  isOld: ReturnType<typeof and>,
+): Promise<number> {
+  return engine.tx(async (db) => {
+    const authors = db
+      .select({ id: documents.author })
+      .from(documents)
+      .where(and(eq(documents.app, app), isNotNull(documents.data)))
+      .union(db.select({ id: values.author }).from(values).where(eq(values.app, app)))
+      .union(db.select({ id: uploads.author }).from(uploads).where(eq(uploads.app, app)))
+      .union(db.select({ id: scores.player }).from(scores).where(eq(scores.app, app)))
+    const gone = await db
+      .delete(players)
+      .where(and(eq(players.app, app), isOld, notInArray(players.id, authors)))
+      .returning({ id: players.id })
+    return gone.length
+  })
 }

@@ -9,7 +9,7 @@ import { appUrl } from '../app-url.ts'
 import * as challenges from './challenges.ts'
 import { challengeDays, challengesPerAppMax, challengesPerPlayerMax } from './limits.ts'
 import { countCall, findPlayer, getJoined, type Player } from './players.ts'
-import * as schemas from './score-schemas.ts'
+import * as schemas from './schemas.ts'
 import * as scores from './scores.ts'
 
 /** The calls of a page, which its shell passes on. They are no tools of agents. */

@@ -8,8 +8,8 @@ import {
   type TestServer,
 } from '../../testing/fixtures/test-server.ts'
 import { takeDown } from '../moderation/moderation.ts'
-import { forgetGuests } from './guests.ts'
 import { boardsPerAppMax, scoresPerAppMax } from './limits.ts'
+import { forgetGuests } from './players.ts'
 import { scores } from './tables.ts'
 
 let t: TestServer

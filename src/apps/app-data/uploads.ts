@@ -8,8 +8,7 @@ import { newSecret } from '../../kernel/ids.ts'
 import { checkBytes, releaseBytes, reserveBytes } from '../../people/agents/storage-quota.ts'
 import type { FileKind } from '../../store/file-kind.ts'
 import type { App } from '../apps.ts'
-import { bytesOf } from '../assets/upload.ts'
-import { readAsset } from '../assets/uploaded-file.ts'
+import { bytesOf, readAsset } from '../assets/upload.ts'
 import {
   uploadBytesPerAppMax,
   uploadBytesPerPlayerMax,

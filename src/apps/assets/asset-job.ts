@@ -14,7 +14,7 @@ import { NoModelResult } from '../models/model-call.ts'
 import { findAsset, reserveAsset, storeRow } from './assets.ts'
 import { generateContent } from './generator.ts'
 import { type AssetRequest, AssetRequestSchema } from './schemas.ts'
-import type { AssetRow } from './uploaded-file.ts'
+import type { AssetRow } from './upload.ts'
 
 const Input = Type.Array(AssetRequestSchema)
 

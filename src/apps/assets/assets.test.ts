@@ -20,7 +20,7 @@ import { chromeMp4, chromeWebm, makeRecording } from '../../testing/fixtures/rec
 import { unlimited } from '../../testing/fixtures/unlimited.ts'
 import { purgeDeleted } from '../deletion.ts'
 import * as assets from './assets.ts'
-import { contents } from './contents.ts'
+import { contents } from './assets.ts'
 
 const sample = (name: string): Buffer =>
   readFileSync(join(import.meta.dir, '../../../public/samples/lampkeeper/assets', name))

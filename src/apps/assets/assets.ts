@@ -4,6 +4,7 @@ import { and, asc, count, eq, inArray } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
+import { contentReferences } from '../../kernel/db/query.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { assetBytesPerAppMax, assetsPerAppMax } from '../../kernel/limits.ts'
@@ -16,7 +17,7 @@ import { unsafePathProblem } from '../folders/paths.ts'
 import { assetName } from '../scan/asset-requests.ts'
 import { AssetRequestSchema } from './schemas.ts'
 import { assets } from './tables.ts'
-import { type AssetRow, fileRow, readAsset } from './uploaded-file.ts'
+import { type AssetRow, fileRow, readAsset } from './upload.ts'
 
 export type Asset = typeof assets.$inferSelect
 
@@ -357,4 +358,19 @@ export async function copyAssets(db: Db, from: VersionOf, to: VersionOf): Promis
   const copies = rows.map((row) => ({ ...row, ...to }))
   await insertRows(db, copies)
   return copies
+}
+
+export const contents = [assets.sha256, assets.br, assets.zstd].map(contentReferences)
+
+type FileRow = Pick<typeof assets.$inferSelect, 'name' | 'type' | 'sha256'>
+
+/** Reads the bytes of assets. Skips those whose file is missing. */
+export async function readFiles({ storage }: AppContext, rows: FileRow[]) {
+  const files = await Promise.all(
+    rows.map(async ({ name, type, sha256 }) => {
+      const content = await storage.read(sha256)
+      return content ? [{ name, type, sha256, content }] : []
+    }),
+  )
+  return files.flat()
 }

@@ -6,9 +6,15 @@ import type { App } from '../apps.ts'
 import { isCode } from '../folder-code.ts'
 import type { InputFile } from '../folders/unzip.ts'
 import type { UploadedFolder } from '../publish-request.ts'
-import { type Asset, checkLimits, folderLimits, listAssets, storeRows } from './assets.ts'
-import { readFiles } from './contents.ts'
-import { type AssetRow, type CheckedFile, fileRow, readFolderFile } from './uploaded-file.ts'
+import {
+  type Asset,
+  checkLimits,
+  folderLimits,
+  listAssets,
+  readFiles,
+  storeRows,
+} from './assets.ts'
+import { type AssetRow, type CheckedFile, fileRow, readFolderFile } from './upload.ts'
 
 /** The folder of a request as an idempotency key compares it. */
 export const fingerprintOf = (folder: UploadedFolder | undefined) =>

@@ -1,17 +1,40 @@
 import { and, eq, type SQL } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
+import { ApiError } from '../../kernel/errors.ts'
 import { idChars, sha256, sign } from '../../kernel/ids.ts'
-import { hour } from '../../kernel/time.ts'
+import { day, hour } from '../../kernel/time.ts'
 import { readApiKey } from '../../money/keys/request-key.ts'
 import { type Agent, findAgent } from '../../people/agents/agents.ts'
 import { findSentKey } from '../../people/authentication.ts'
 import { findGroupsOf } from '../../people/groups.ts'
+import { verifyPassword } from '../../people/passwords.ts'
 import { findPerson, type Person } from '../../people/people.ts'
-import { findSessionUser, type SessionSender } from '../../people/session-user.ts'
-import type { App } from '../apps.ts'
-import { readGrant } from './grants.ts'
+import { findSessionUser, secureAttribute, type SessionSender } from '../../people/session-user.ts'
+import type { SignInClient } from '../../people/sign-in.ts'
+import { type App, findApp } from '../apps.ts'
 import { audienceMembers, shareLinks } from './tables.ts'
+
+const grantMs = 30 * day
+
+const nameOf = (app: string): string => `berth_open_${app}`
+
+/** Paths of an app, to which browsers send its cookie: its link, its operations, its reports. */
+const pathsOf = (app: string): string[] => [`/a/${app}`, `/api/apps/${app}`, `/report/${app}`]
+
+/** Returns what a browser keeps for an app; undefined without a grant. */
+function readGrant(headers: Headers, app: string): string | undefined {
+  const cookie = new RegExp(`(?:^|; ?)${nameOf(app)}=([\\w-]{40})(?:;|$)`)
+  return cookie.exec(headers.get('cookie') ?? '')?.[1]
+}
+
+/** Returns the cookies of a grant, which browsers send for this app alone. */
+const grantCookies = (ctx: AppContext, app: string, grant: string): string[] =>
+  pathsOf(app).map(
+    (path) =>
+      `${nameOf(app)}=${grant}; Path=${path}; HttpOnly; SameSite=Lax` +
+      `${secureAttribute(ctx)}; Max-Age=${grantMs / 1_000}`,
+  )
 
 /** The party that wants to open an app. */
 export interface Opener {
@@ -164,7 +187,7 @@ async function isMember(ctx: AppContext, { id }: Audienced, person: Person): Pro
 }
 
 /** Returns what a browser keeps after the right password. Another password ends it. */
-export const passwordGrant = ({ secret }: AppContext, { id, password }: Audienced): string =>
+const passwordGrant = ({ secret }: AppContext, { id, password }: Audienced): string =>
   sign(secret, `open ${id} ${password}`).slice(0, 40)
 
 const passwordPart = (ctx: AppContext, app: Audienced): string =>
@@ -189,7 +212,7 @@ async function findGrantedPass(
 }
 
 /** Finds the share link of a secret, while it is not revoked and not expired. Records its use. */
-export async function findLink(ctx: AppContext, app: string, secret: string) {
+async function findLink(ctx: AppContext, app: string, secret: string) {
   const now = ctx.clock.now()
   const link = await findLiveLink(ctx, app, eq(shareLinks.hash, sha256(secret)))
   if (link && (link.used === null || link.used + usedEveryMs <= now)) {
@@ -206,4 +229,40 @@ async function findLiveLink(ctx: AppContext, app: string, isOne: SQL) {
     .from(shareLinks)
     .where(and(isOne, eq(shareLinks.app, app)))
   return link && (link.expires ?? Number.POSITIVE_INFINITY) > ctx.clock.now() ? link : undefined
+}
+
+const notFound = () => new ApiError('not_found', { what: 'app' })
+
+/** Returns an app that a password opens, before it expires. Throws `not_found` for all others. */
+export async function getLockedApp(ctx: AppContext, id: string): Promise<App> {
+  const app = await findApp(ctx, id)
+  if (app && isLocked(ctx, app)) return app
+  throw notFound()
+}
+
+/**
+ * Returns the cookies of the right password of an app. A network has ten wrong passwords an app
+ * and a quarter of an hour. Throws `not_found`, `bad_password`, `sign_in_locked` and `try_again`.
+ */
+export async function openWithPassword(
+  ctx: AppContext,
+  id: string,
+  password: string,
+  { prefix }: Pick<SignInClient, 'prefix'>,
+): Promise<string[]> {
+  const app = await getLockedApp(ctx, id)
+  const { appPasswords } = ctx.state.limits
+  const key = `${id} ${prefix}`
+  const retryAfter = await appPasswords.take(key)
+  if (retryAfter !== undefined) throw new ApiError('sign_in_locked', { retryAfter })
+  if (!(await verifyPassword(password, app.password))) throw new ApiError('bad_password')
+  await appPasswords.giveBack(key)
+  return grantCookies(ctx, id, passwordGrant(ctx, app))
+}
+
+/** Returns the cookies of a share link. Throws `not_found` for a link that is no more. */
+export async function openWithLink(ctx: AppContext, id: string, secret: string): Promise<string[]> {
+  const link = /^[A-Za-z0-9]{40}$/.test(secret) ? await findLink(ctx, id, secret) : undefined
+  if (!link) throw notFound()
+  return grantCookies(ctx, id, secret)
 }

@@ -26,7 +26,7 @@ import {
   type TestServer,
 } from '../../testing/fixtures/test-server.ts'
 import { giveConsent, revokeConsent } from '../ai/consents.ts'
-import { keepLive } from '../app-data/live.ts'
+import { keepLive } from '../app-data/live-session.ts'
 import type { Audience } from '../audiences.ts'
 
 const page = '<!doctype html><title>Secret plan</title><link rel=stylesheet href=a.css><p>Plan'

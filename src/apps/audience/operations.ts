@@ -7,9 +7,9 @@ import { visitor } from '../../people/session-user.ts'
 import { appUrl } from '../app-url.ts'
 import { getOwnApp } from '../apps.ts'
 import { kinds } from '../kinds.ts'
+import { openWithPassword } from './access.ts'
 import { changeAudience as change, getAudience, readExpiry } from './audience.ts'
 import * as links from './links.ts'
-import { openWithPassword } from './open.ts'
 import * as schemas from './schemas.ts'
 
 const operation = operationsOf('Apps')

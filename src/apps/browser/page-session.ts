@@ -1,7 +1,7 @@
 import { isBlankImage } from '../../kernel/image.ts'
 import { type Json, recordOf } from '../../kernel/schema.ts'
 import { stopwatch } from '../../kernel/time.ts'
-import type { Chromium } from './chromium.ts'
+import { type Chromium, PageProcesses } from './chromium.ts'
 import { DevtoolsError } from './devtools.ts'
 import {
   crashing,
@@ -11,7 +11,6 @@ import {
   Unchecked,
   unresponsive,
 } from './page-errors.ts'
-import { PageProcesses } from './renderers.ts'
 
 export interface PixelSize {
   width: number

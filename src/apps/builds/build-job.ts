@@ -10,8 +10,7 @@ import { describeError } from '../../people/error-response.ts'
 import * as apps from '../apps.ts'
 import type { App } from '../apps.ts'
 import { generateAsset, type GeneratedAsset, storeBuildAssets } from '../assets/asset-job.ts'
-import { listAssets } from '../assets/assets.ts'
-import { readFiles } from '../assets/contents.ts'
+import { listAssets, readFiles } from '../assets/assets.ts'
 import type { AssetRequest } from '../assets/schemas.ts'
 import type { PreviewResult } from '../browser/preview-browser.ts'
 import type { ContentInspection } from '../content-scan.ts'
@@ -23,13 +22,27 @@ import * as pages from '../page-content.ts'
 import { readPage } from '../page-content.ts'
 import { reservePublish } from '../publish-quota.ts'
 import { addVersion } from '../versions/versions.ts'
-import { type Budget, budgetOf, buildAssetsMax, getBuilderModel, repairsMax } from './budget.ts'
+import {
+  addUsage,
+  type Budget,
+  budgetOf,
+  buildAssetsMax,
+  getBuilderModel,
+  repairsMax,
+  settleBuild,
+} from './budget.ts'
 import { type BuildData, BuildDataSchema, type BuildInput, BuildInputSchema } from './job-data.ts'
 import { discardBuild, notifyBuilt } from './notifications.ts'
 import { checkPage, isRewritten, type PageCheck } from './page-checks.ts'
-import { parsePlan, type Plan, plannedTexts } from './plan.ts'
-import { changePrompt, pagePrompt, planPrompt, repairPrompt } from './prompts.ts'
-import { addUsage, settleBuild } from './settlement.ts'
+import {
+  changePrompt,
+  pagePrompt,
+  parsePlan,
+  type Plan,
+  plannedTexts,
+  planPrompt,
+  repairPrompt,
+} from './plan.ts'
 
 const callMs = 4 * minute
 /** Keeps a response that is sent back to the model within the priced tokens. */

@@ -1,5 +1,8 @@
+import { Value } from '@sinclair/typebox/value'
+
 import type { Job } from '../../jobs/handlers.ts'
 import * as jobs from '../../jobs/jobs.ts'
+import { findJob, listJobs } from '../../jobs/jobs.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { isWriteUnavailable } from '../../kernel/db/error.ts'
@@ -12,11 +15,12 @@ import { hour, minute, secondsUntil } from '../../kernel/time.ts'
 import { agentAccount, lockAccounts } from '../../money/ledger/accounts.ts'
 import type { HoldRequest } from '../../money/ledger/holds.ts'
 import { pay } from '../../money/pay.ts'
+import type { Agent } from '../../people/agents/agents.ts'
 import { type Actor, capFor } from '../../people/agents/caller.ts'
 import { lockAgent } from '../../people/agents/storage-quota.ts'
 import { appUrl } from '../app-url.ts'
 import * as apps from '../apps.ts'
-import { presentJob } from '../jobs/present.ts'
+import { presentJob } from '../jobs/schemas.ts'
 import { requireAppKind } from '../kinds.ts'
 import { insertUnbuilt } from '../new-app.ts'
 import * as pages from '../page-content.ts'
@@ -25,9 +29,8 @@ import { toAppFields } from '../publish.ts'
 import type { PublishAppRequest } from '../schemas.ts'
 import type { PublishVersionRequest } from '../versions/schemas.ts'
 import { checkNote } from '../versions/versions.ts'
-import { budgetOf, findBuilderModel, getBuilderModel } from './budget.ts'
-import type { BuildInput } from './job-data.ts'
-import { reserveFreeBudget } from './settlement.ts'
+import { budgetOf, findBuilderModel, getBuilderModel, reserveFreeBudget } from './budget.ts'
+import { type BuildInput, BuildInputSchema } from './job-data.ts'
 
 const kind = 'build'
 const buildMs = 10 * minute
@@ -191,4 +194,48 @@ async function insertJob(
   const more = { ref: `build:${job.id}`, kind, item: app.id, job: job.id, cap, ms: 2 * buildMs }
   const funds = free === undefined ? 'paid' : 'any'
   return { job, maxCost: { account: owner, amount: price, funds, ...more } }
+}
+
+/** A build with its request. */
+export interface BuildRecord {
+  job: Job
+  input: BuildInput
+}
+
+const toRecords = (jobs: (Job | undefined)[]): BuildRecord[] =>
+  jobs.flatMap((job) => {
+    const input = job?.input
+    return job && Value.Check(BuildInputSchema, input) ? [{ job, input }] : []
+  })
+
+/** Returns the builds of an app, newest first. They are kept for 30 days. */
+export async function listBuilds(
+  ctx: AppContext,
+  agent: Agent,
+  app: string,
+  limit: number,
+): Promise<BuildRecord[]> {
+  const query = { kinds: ['build'], item: app, limit }
+  return toRecords(await listJobs(ctx, agentAccount(agent.id), query))
+}
+
+/** Returns a build of one of these agents; undefined for any other job. */
+export async function findBuild(
+  ctx: AppContext,
+  agents: Agent[],
+  id: string,
+): Promise<BuildRecord | undefined> {
+  const [build] = toRecords([await findJob(ctx, id)])
+  const isOwn = agents.some((agent) => agentAccount(agent.id) === build?.job.owner)
+  return isOwn && build?.job.kind === 'build' ? build : undefined
+}
+
+/** Returns the newest build of an app, also where a failed first build removed the app. */
+export async function findBuildOfApp(
+  ctx: AppContext,
+  agents: Agent[],
+  app: string,
+): Promise<BuildRecord | undefined> {
+  const builds = await Promise.all(agents.map((agent) => listBuilds(ctx, agent, app, 1)))
+  return builds.flat()[0]
 }

@@ -1,27 +1,74 @@
+import { type Static, Type } from '@sinclair/typebox'
 import { and, asc, count, eq, inArray } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
-import type { PagePosition } from '../../kernel/cursor.ts'
+import { NextSchema, type PagePosition } from '../../kernel/cursor.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { countRows, listNewest } from '../../kernel/db/query.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { isForbidden } from '../../kernel/forbidden-text.ts'
 import { idPattern, newId } from '../../kernel/ids.ts'
+import {
+  IdSchema,
+  lineSchema,
+  LinkSchema,
+  namedObject,
+  strictObject,
+  textSchema,
+  TimeSchema,
+} from '../../kernel/schema.ts'
 import { hasVisibleText, isPlainLine, isPlainText } from '../../kernel/text.ts'
 import { iso } from '../../kernel/time.ts'
 import { type Agent, findAgent, findHandles } from '../../people/agents/agents.ts'
 import { lockAgent } from '../../people/agents/storage-quota.ts'
+import { ItemListSchema } from '../explore/schemas.ts'
 import { getListed } from '../listings.ts'
-import {
-  type ChangeCollectionRequest,
-  type CollectionBody,
-  collectionItemsMax,
-  collectionsPerAgentMax,
-  collectionTextCharsMax,
-  collectionTitleCharsMax,
-  type CreateCollectionRequest,
-} from './schemas.ts'
 import { collectionItems, collections } from './tables.ts'
+
+const collectionsPerAgentMax = 100
+const collectionItemsMax = 100
+export const collectionTitleCharsMax = 80
+export const collectionTextCharsMax = 300
+
+/** A public list of items. */
+const CollectionSchema = namedObject('Collection', {
+  id: IdSchema,
+  link: LinkSchema,
+  title: Type.String(),
+  description: Type.String(),
+  maker: Type.String({ description: '@ and the handle of the maker.' }),
+  items: Type.Integer({ description: 'Number of items.' }),
+  created: TimeSchema,
+  updated: TimeSchema,
+})
+export type CollectionBody = Static<typeof CollectionSchema>
+
+const title = lineSchema(collectionTitleCharsMax, { minLength: 1 })
+const description = Type.Optional(textSchema(collectionTextCharsMax))
+
+export const CreateCollectionSchema = strictObject(
+  { title, description },
+  { examples: [{ title: 'Rainy evenings' }] },
+)
+type CreateCollectionRequest = Static<typeof CreateCollectionSchema>
+
+export const ChangeCollectionSchema = strictObject(
+  { title: Type.Optional(title), description },
+  { examples: [{ description: 'Games that need no sound.' }] },
+)
+type ChangeCollectionRequest = Static<typeof ChangeCollectionSchema>
+
+export const CollectionResponseSchema = Type.Object({ collection: CollectionSchema })
+export const CollectionListSchema = Type.Object({
+  collections: Type.Array(CollectionSchema),
+  next: NextSchema,
+})
+export const CollectionPageSchema = Type.Object({
+  collection: CollectionSchema,
+  items: ItemListSchema.properties.items,
+})
+export const DeletedCollectionSchema = Type.Object({ id: IdSchema })
+export const CollectionItemSchema = Type.Object({ id: IdSchema, item: IdSchema })
 
 export type Collection = typeof collections.$inferSelect
 

@@ -5,7 +5,7 @@ import { agent, anyone } from '../../people/authentication.ts'
 import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { listItemsByIds } from '../explore/explore.ts'
 import * as collections from './collections.ts'
-import * as schemas from './schemas.ts'
+import * as schemas from './collections.ts'
 
 const operation = operationsOf('Explore')
 

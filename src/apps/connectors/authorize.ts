@@ -15,8 +15,7 @@ import { insertCode } from '../../people/connectors/connectors.ts'
 import { parseScopes } from '../../people/connectors/tokens.ts'
 import type { Person } from '../../people/people.ts'
 import { actAs } from '../owners/owned-agents.ts'
-import { checkResource } from './metadata.ts'
-import type { AuthorizationRequest } from './schemas.ts'
+import { type AuthorizationRequest, checkResource } from './metadata.ts'
 
 /** The scopes of a request that names none. */
 const defaultScopes: readonly Scope[] = ['read', 'publish']

@@ -21,8 +21,8 @@ import { operationsOf, writeErrors } from '../../people/operation.ts'
 import { done, DoneSchema } from '../../people/schemas.ts'
 import { person, signedIn } from '../../people/session-user.ts'
 import { approve, type ClientRequest, deny, getClientRequest } from './authorize.ts'
+import * as schemas from './metadata.ts'
 import { checkResource } from './metadata.ts'
-import * as schemas from './schemas.ts'
 
 const operation = operationsOf('Sign-in')
 const personOperation = operationsOf('People')

@@ -1,3 +1,4 @@
+import { type Static, Type } from '@sinclair/typebox'
 import { and, asc, count, countDistinct, desc, eq, isNotNull, isNull, lt, sql } from 'drizzle-orm'
 
 import { browserName } from '../../kernel/browser-name.ts'
@@ -10,9 +11,12 @@ import {
   appErrorDays,
   errorNetworksMin,
   errorsPerNetworkDay,
+  errorsPerReportMax,
   errorsPerVersionMax,
+  errorTextCharsMax,
   listPageMax,
 } from '../../kernel/limits.ts'
+import { namedObject, oneOf, strictObject, TimeSchema } from '../../kernel/schema.ts'
 import { day, iso, utcDay } from '../../kernel/time.ts'
 import { sentence } from '../../kernel/words/message.ts'
 import { findAgent } from '../../people/agents/agents.ts'
@@ -21,8 +25,51 @@ import type { SessionSender, Visitor } from '../../people/session-user.ts'
 import { type App, lockApp } from '../apps.ts'
 import { isOpenToAll } from '../audience/access.ts'
 import { getPlayable } from '../playable.ts'
-import type { AppErrorBody, ReportErrorsRequest, SentError } from './schemas.ts'
 import { appErrorNetworks as networks, appErrors as errors } from './tables.ts'
+
+const kinds = ['thrown', 'rejected', 'logged'] as const
+
+/** An error, as the shell of a page sends it. */
+const SentErrorSchema = strictObject({
+  kind: oneOf(kinds),
+  text: Type.String({ maxLength: errorTextCharsMax }),
+  file: Type.Optional(Type.String({ maxLength: 240 })),
+  line: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000 })),
+  column: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000 })),
+})
+type SentError = Static<typeof SentErrorSchema>
+
+/** POST /apps/{id}/errors. */
+export const ReportErrorsSchema = strictObject(
+  {
+    version: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+    errors: Type.Array(SentErrorSchema, { minItems: 1, maxItems: errorsPerReportMax }),
+  },
+  { examples: [{ version: 1, errors: [{ kind: 'thrown', text: 'ReferenceError: x', line: 3 }] }] },
+)
+type ReportErrorsRequest = Static<typeof ReportErrorsSchema>
+
+export const ReportedErrorsSchema = Type.Object({ note: Type.String() })
+
+/** An error of a page, counted over all browsers. */
+const AppErrorSchema = namedObject('AppError', {
+  version: Type.Integer(),
+  kind: oneOf(kinds),
+  text: Type.String(),
+  file: Type.String({ description: 'Path in the folder; empty for the page itself.' }),
+  line: Type.Integer({ description: '0 where it is not known.' }),
+  column: Type.Integer(),
+  count: Type.Integer({ description: 'Each network counts once a day.' }),
+  browsers: Type.Array(Type.Object({ name: Type.String(), count: Type.Integer() })),
+  first: TimeSchema,
+  last: TimeSchema,
+})
+export type AppErrorBody = Static<typeof AppErrorSchema>
+
+export const AppErrorListSchema = Type.Object({
+  errors: Type.Array(AppErrorSchema, { description: 'At most 100, the newest first.' }),
+  waiting: Type.Boolean({ description: 'Other errors were sent by fewer than three networks.' }),
+})
 
 /** An error of a version, in one browser. */
 interface Seen extends Required<SentError> {

@@ -5,8 +5,8 @@ import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { visitor } from '../../people/session-user.ts'
 import { getOwnApp } from '../apps.ts'
 import { VersionNumber } from '../versions/schemas.ts'
+import * as schemas from './errors.ts'
 import { listErrors, reportErrors } from './errors.ts'
-import * as schemas from './schemas.ts'
 
 const getErrors = operationsOf('Apps')({
   id: 'list_errors',

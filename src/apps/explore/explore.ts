@@ -1,9 +1,12 @@
+import { desc, eq } from 'drizzle-orm'
+
 import type { AppContext } from '../../kernel/context.ts'
 import { makeCursor, pageSize, parseCursor, takePage } from '../../kernel/cursor.ts'
-import { cacheUntilCommit } from '../../kernel/db/query.ts'
+import { cacheUntilCommit, hasRows } from '../../kernel/db/query.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { day, iso } from '../../kernel/time.ts'
 import { type Agent, findByMention, findHandles, makerPageUrl } from '../../people/agents/agents.ts'
+import { recordAudit } from '../../people/audit/audit.ts'
 import { findShownOwner } from '../../people/own-profile.ts'
 import { itemUrl } from '../app-url.ts'
 import * as apps from '../apps.ts'
@@ -11,10 +14,12 @@ import { presentCover } from '../covers/present-cover.ts'
 import { listScreenshots } from '../covers/screenshots.ts'
 import { isPackKind } from '../kinds.ts'
 import * as listed from '../listings.ts'
+import { getListed } from '../listings.ts'
 import { iconUrl, presentOrigin, presentRating } from '../present.ts'
 import { ancestorsOf } from '../remix/lineage.ts'
 import { presentPublicVersion } from '../versions/versions.ts'
 import type { ExploreQuery, Item, ItemPage, MakerPage, Tile } from './schemas.ts'
+import { featured } from './tables.ts'
 
 const relatedMax = 30
 
@@ -237,4 +242,46 @@ export async function sumOfMaker(ctx: AppContext, handle: string) {
   const agent = await findByMention(ctx, handle)
   const { apps, opens, remixes, ...rated } = await listed.sumListed(ctx, agent?.id ?? '')
   return { apps, opens, remixes, rating: presentRating(rated) }
+}
+
+/** Older choices leave the home page. */
+const featuredMax = 24
+
+/** Returns the featured items that are on Explore, the newest choice first. */
+export async function listFeatured(ctx: AppContext): Promise<Tile[]> {
+  const rows = await ctx.db.read
+    .select({ item: featured.item })
+    .from(featured)
+    .orderBy(desc(featured.at), desc(featured.item))
+    .limit(featuredMax)
+  return rows.length === 0
+    ? []
+    : listTilesByIds(
+        ctx,
+        rows.map(({ item }) => item),
+      )
+}
+
+export const isFeatured = ({ db }: AppContext, id: string): Promise<boolean> =>
+  hasRows(db.read, featured, eq(featured.item, id))
+
+/** Features an item, or moves it to the front. Throws `not_found`, `taken_down`. */
+export async function feature(ctx: AppContext, id: string, by: string): Promise<void> {
+  await getListed(ctx, id)
+  const at = ctx.clock.now()
+  await ctx.db.tx(async (db) => {
+    await db
+      .insert(featured)
+      .values({ item: id, at })
+      .onConflictDoUpdate({ target: featured.item, set: { at } })
+    await recordAudit(ctx, db, { by, did: 'feature', item: id, why: '' })
+  })
+}
+
+/** Removes an item from the featured ones. */
+export async function unfeature(ctx: AppContext, id: string, by: string): Promise<void> {
+  await ctx.db.tx(async (db) => {
+    await db.delete(featured).where(eq(featured.item, id))
+    await recordAudit(ctx, db, { by, did: 'unfeature', item: id, why: '' })
+  })
 }

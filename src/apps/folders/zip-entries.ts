@@ -1,6 +1,6 @@
-import { crc32 } from './crc32.ts'
 import {
   again,
+  crc32,
   cutOff,
   extraField,
   none32,

@@ -9,7 +9,7 @@ import { insertImportedData, readImportedData } from '../app-data/imported-data.
 import { canBeListed } from '../apps.ts'
 import { type Asset, insertRows } from '../assets/assets.ts'
 import { checkFiles } from '../assets/folder-assets.ts'
-import { type AssetRow, type CheckedFile, fileRow } from '../assets/uploaded-file.ts'
+import { type AssetRow, type CheckedFile, fileRow } from '../assets/upload.ts'
 import type { ContentInspection } from '../content-scan.ts'
 import { coverColumns, encodeCover, storeCover } from '../covers/cover-image.ts'
 import { largeSize } from '../covers/limits.ts'

@@ -21,7 +21,7 @@ import { handlePattern } from '../../people/profiles/profiles.ts'
 import { audiences } from '../audiences.ts'
 import { nameCharsMax } from '../folders/limits.ts'
 import { kinds } from '../kinds.ts'
-import { requests } from '../packs/schemas.ts'
+import { requests } from '../packs/request.ts'
 import { shelfNames } from '../shelves.ts'
 import { UseSchema } from '../uses/uses.ts'
 

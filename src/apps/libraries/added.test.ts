@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { catchError } from '../../testing/catch-error.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 import { addLibrary } from './added.ts'
-import { addedLibrariesMax, fetchedLibrariesMax } from './limits.ts'
+import { addedLibrariesMax, fetchedLibrariesMax } from './library.ts'
 import { libraries, libraryUses } from './tables.ts'
 import { TarballError } from './tarball.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { firebaseExports } from './firebase-exports.ts'
-import type { LibraryReference } from './references.ts'
+import type { LibraryReference } from './library.ts'
 import { resolvePage } from './resolve-page.ts'
 
 const urlOf = (file: string): string => `https://www.gstatic.com/firebasejs/11.6.1/${file}`
@@ -28,4 +28,16 @@ test('what Firebase has beyond these modules is named as missing', async () => {
   const { problems, imports } = await resolve({ url: urlOf('firebase-storage.js'), use: 'module' })
   expect(imports).toEqual([])
   expect([...problems.values()].join()).toContain('firebase')
+})
+
+const name = '@poe/embed-api/v1.js'
+
+test('the module of Poe comes with a page that imports it by its name, also past an import map', async () => {
+  const mapped: [string, string][] = [[name, 'https://poe.example/embed-api.js']]
+  for (const imports of [[], mapped]) {
+    const found = await resolvePage([], { urls: [], imports, names: [name, '@poe/other'] })
+    expect(found.imports).toEqual([[name, 'berth:poe@service/poe.mjs']])
+    expect(found.missing).toEqual([])
+    expect(String(new TextDecoder().decode(found.contents[0]?.content))).toContain('export { Poe }')
+  }
 })

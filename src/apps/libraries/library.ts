@@ -79,3 +79,75 @@ export const readText = async (library: Library, path: string): Promise<string> 
 
 /** Returns whether a file is an ES module by its name. */
 export const isModulePath = (path: string): boolean => path.endsWith('.mjs')
+
+/** Library files of one page, and their bytes in total. */
+export const filesPerPageMax = 400
+export const bytesPerPageMax = 24 * 1_048_576
+
+/** Files that scripts of a page load from its address when they need them, and their bytes. */
+export const onDemandFilesMax = 500
+export const onDemandBytesMax = 48 * 1_048_576
+
+/** Files beside a script that are looked up by the names in it. */
+export const namedFilesMax = 30
+
+/** URLs, import map entries and imported names of one page that are looked up. */
+export const referencesPerPageMax = 300
+
+/** Files of one package. */
+export const libraryFilesMax = 5_000
+
+/** Libraries that an operator may add. */
+export const addedLibrariesMax = 500
+
+/** Fetched packages. Then the oldest ones that no app uses are removed for new ones. */
+export const fetchedLibrariesMax = 500
+
+/** Packages that are fetched for one page, and the bytes of the tarball of one. */
+export const fetchedPerPageMax = 10
+export const fetchedBytesMax = 10 * 1_048_576
+
+/** Libraries whose apps are counted: added ones, and those of this and earlier binaries. */
+export const usedLibrariesMax = 2_000
+
+/** Bytes of one file of an added library, and of all its files. */
+export const libraryFileBytesMax = 10 * 1_048_576
+export const libraryBytesMax = 64 * 1_048_576
+
+/** A URL in a page that may name a library. */
+export interface LibraryReference {
+  url: string
+  /** `code`: a text in a script, which may or may not be loaded. */
+  use: 'script' | 'style' | 'module' | 'code'
+  /** The integrity attribute of its tag (Subresource Integrity). */
+  integrity?: string
+}
+
+/** Everything in a page that names libraries. */
+export interface PageReferences {
+  urls: LibraryReference[]
+  /** Entries of its import maps. */
+  imports: [name: string, url: string][]
+  /** Names in the import statements of its scripts. */
+  names: string[]
+}
+
+/** A file of a library as a page gets it. */
+export interface PageFile {
+  /** Name by which the other files refer to it, such as "berth:three@0.180.0/build/…". */
+  name: string
+  sha256: string
+  type: string
+  bytes: number
+  /** A script loads it by its address in the files of the version, and no tag names it. */
+  isOnDemand?: true
+}
+
+/** The libraries of one version of an app, stored with it. */
+export interface PageLibraries {
+  files: PageFile[]
+  /** URLs as the page writes them, or folders of them, and the names of their files. */
+  urls: [url: string, name: string][]
+  /** Entries of the page's import map: names of files, or URLs that are no library. */
+  imports: [name: string, target: string][]
+}

@@ -1,7 +1,6 @@
 import { dirname, join } from 'node:path/posix'
 
-import { type Library, typeOf } from './library.ts'
-import { namedFilesMax } from './limits.ts'
+import { type Library, namedFilesMax, typeOf } from './library.ts'
 
 /** Names in a script that may be of files beside it: data, pictures, WebAssembly and workers. */
 const names =

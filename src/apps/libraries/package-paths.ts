@@ -1,7 +1,6 @@
 import { isRecord, recordOf } from '../../kernel/schema.ts'
 import type { LibraryAddress } from './address.ts'
-import { type Library, readText, typeOf } from './library.ts'
-import type { LibraryReference } from './references.ts'
+import { type Library, type LibraryReference, readText, typeOf } from './library.ts'
 
 /** Folders in which packages keep the files that cdnjs shows at the top. */
 const folders = [

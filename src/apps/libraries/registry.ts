@@ -1,14 +1,60 @@
 import { LRUCache } from 'lru-cache'
 
+import { PoolBusyError } from '../../kernel/fair-queue.ts'
 import { anyNetwork, fetchGuarded, GuardedFetchError } from '../../kernel/fetch.ts'
 import { recordOf } from '../../kernel/schema.ts'
+import { inProcess, type TaskLimits, WorkerPool } from '../../kernel/worker-pool.ts'
 import { addLibrary, isStored } from './added.ts'
-import { labelOf } from './library.ts'
-import { fetchedBytesMax, fetchedPerPageMax, libraryBytesMax } from './limits.ts'
+import { fetchedBytesMax, fetchedPerPageMax, labelOf, libraryBytesMax } from './library.ts'
 import type { MissingLibrary } from './resolution.ts'
-import { tarballReader } from './tarball-reader.ts'
-import { BusyError, TarballError } from './tarball.ts'
+import { BusyError, TarballError, type UnpackedLibrary } from './tarball.ts'
+import type { TarballResult } from './tarball.worker.ts'
 import { pickVersion } from './versions.ts'
+
+const mb = 1_048_576
+/** Unpacking stops at 256 MB (tarball.ts), which are there as files once more. */
+const limits = { file: 'apps/libraries/tarball.worker.ts', cpuMs: 5_000, memoryBytes: 768 * mb }
+const bounds = {
+  slots: 2,
+  waitingMax: 32,
+  waitingBytesMax: 128 * mb,
+  // Each may use much memory. Two clients have one each, also where both fetch large packages.
+  largeBytes: Infinity,
+  heavyMs: Infinity,
+  // The limit of CPU time ends a task that hangs. This one is for a machine that hangs.
+  taskMs: 300_000,
+  idleMs: 20_000,
+}
+
+/**
+ * Reads the tarballs of packages that pages name, in a process of its own, which ends when one
+ * takes too much time or memory.
+ */
+export class TarballReader {
+  private readonly pool: WorkerPool<Uint8Array, TarballResult>
+
+  constructor(given: Partial<TaskLimits> = {}) {
+    this.pool = new WorkerPool(inProcess({ ...limits, ...given }), bounds)
+  }
+
+  /** Reads a tarball. Throws TarballError. */
+  async read(packed: Uint8Array): Promise<UnpackedLibrary> {
+    const create = () => new Uint8Array(packed)
+    const result = await this.pool.run(packed.byteLength, create).catch((error: unknown) => {
+      if (!(error instanceof PoolBusyError)) throw error
+      throw new BusyError(`The tarball was not read: ${error.message}.`)
+    })
+    if ('invalid' in result) throw new TarballError(result.invalid)
+    return result
+  }
+
+  close(): void {
+    this.pool.close()
+  }
+}
+
+/** Its process ends when it is idle. */
+const tarballReader = new TarballReader()
 
 const documentBytesMax = 16 * 1_048_576
 const ms = 20_000

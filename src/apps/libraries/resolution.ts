@@ -1,9 +1,19 @@
 import { sha256 } from '../../kernel/ids.ts'
-import { isModulePath, labelOf, type Library, readText, typeOf } from './library.ts'
-import { bytesPerPageMax, filesPerPageMax, onDemandBytesMax, onDemandFilesMax } from './limits.ts'
+import {
+  bytesPerPageMax,
+  filesPerPageMax,
+  isModulePath,
+  labelOf,
+  type Library,
+  onDemandBytesMax,
+  onDemandFilesMax,
+  type PageFile,
+  type PageLibraries,
+  readText,
+  typeOf,
+} from './library.ts'
 import { fileName, type ModuleText, readImports, rewriteModule, wrapCommonJs } from './modules.ts'
 import { findImported, findNamed } from './on-demand.ts'
-import type { PageFile, PageLibraries } from './references.ts'
 import { rewriteStyle } from './styles.ts'
 
 /** A file of a page with its bytes, and the library that it is from. */

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { isLibraryHost, parseAddress } from './address.ts'
 import { embeddedLibraries } from './embedded.ts'
-import type { LibraryReference } from './references.ts'
+import type { LibraryReference } from './library.ts'
 import { resolvePage } from './resolve-page.ts'
 import { pickVersion } from './versions.ts'
 

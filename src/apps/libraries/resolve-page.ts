@@ -7,15 +7,24 @@ import {
   parseAddress,
   parseUrl,
 } from './address.ts'
-import { findDependency, findFileOf, findFont, restrictedLibraries } from './find.ts'
-import { findFirebaseModule, firebaseLibrary, firebaseName } from './firebase.ts'
-import { labelOf, type Library } from './library.ts'
-import { referencesPerPageMax } from './limits.ts'
+import {
+  findFirebaseModule,
+  firebaseLibrary,
+  firebaseName,
+  isPoeModule,
+  poeLibrary,
+  poeModule,
+} from './firebase.ts'
+import {
+  labelOf,
+  type Library,
+  type LibraryReference,
+  type PageReferences,
+  referencesPerPageMax,
+} from './library.ts'
 import { fileName, packagesUrl, scheme } from './modules.ts'
 import { baseOf, folderOf, isData, isNamed } from './on-demand.ts'
-import { dependenciesOf, moduleEntry, packageOf } from './package-paths.ts'
-import { isPoeModule, poeLibrary, poeModule } from './poe.ts'
-import type { LibraryReference, PageReferences } from './references.ts'
+import { dependenciesOf, moduleEntry, packageOf, pathOf } from './package-paths.ts'
 import { matchesIntegrity } from './registry.ts'
 import {
   FileCollector,
@@ -24,7 +33,70 @@ import {
   TooManyFilesError,
 } from './resolution.ts'
 import { findLibrary, type FoundLibrary } from './store.ts'
-import { fontFamilies, fontRules } from './styles.ts'
+import { fontFamilies, fontPackages, fontRules } from './styles.ts'
+import { pickVersion } from './versions.ts'
+
+/**
+ * Finds a package that a library imports: in the version that the page itself names, if it is in
+ * the range. Two versions of React in one page would not know each other's elements.
+ */
+function findDependency(
+  all: readonly Library[],
+  { urls }: PageReferences,
+  name: string,
+  range: string,
+): Library | undefined {
+  for (const { url } of urls.slice(0, referencesPerPageMax)) {
+    const address = parseAddress(url)
+    if (address?.name !== name) continue
+    const library = findLibrary(all, name, address.range)?.library
+    if (library && pickVersion([library.version], range)?.isExact) return library
+  }
+  return findLibrary(all, name, range)?.library
+}
+
+/**
+ * Finds the file that a URL names. Where its version is not there, the nearest one may be too new
+ * to have it, as three is for examples/js: then in another one with the same major number.
+ */
+async function findFileOf(
+  all: readonly Library[],
+  { library: nearest, isExact }: FoundLibrary,
+  address: LibraryAddress,
+  use: LibraryReference['use'],
+): Promise<{ library: Library; path: string } | undefined> {
+  const major = majorOf(nearest)
+  const others = all.filter(
+    (one) => one.name === nearest.name && majorOf(one) === major && one.source !== 'fetched',
+  )
+  for (const library of isExact ? [nearest] : [nearest, ...others]) {
+    const path = await pathOf(library, address, use)
+    if (path !== undefined) return { library, path }
+  }
+  return undefined
+}
+
+const majorOf = ({ version }: Library): string => version.split('.', 1)[0] ?? ''
+
+export function findFont(all: readonly Library[], family: string): Library | undefined {
+  for (const name of fontPackages(family)) {
+    const found = findLibrary(all, name, '')
+    if (found) return found.library
+  }
+  return undefined
+}
+
+/** Libraries that load but need what the sandbox refuses, and what to do. */
+const restrictedLibraries: ReadonlyMap<string, string> = new Map([
+  [
+    'html2canvas',
+    'loads but cannot capture elements: it needs a frame of the same origin, which the sandbox refuses. Draw on a canvas instead.',
+  ],
+  [
+    'tesseract.js',
+    'loads its engine and language data from other packages by addresses that it computes, and these are not here.',
+  ],
+])
 
 /** Resolves the URLs of a page from `all`, the library store. Bounded; no input makes it throw. */
 export async function resolvePage(

@@ -3,8 +3,13 @@ import { and, asc, eq } from 'drizzle-orm'
 import type { Engine } from '../../kernel/db/engine.ts'
 import { lookUp } from '../../kernel/schema.ts'
 import { embeddedLibraries } from './embedded.ts'
-import { labelOf, type Library } from './library.ts'
-import { addedLibrariesMax, fetchedLibrariesMax, libraryFilesMax } from './limits.ts'
+import {
+  addedLibrariesMax,
+  fetchedLibrariesMax,
+  labelOf,
+  type Library,
+  libraryFilesMax,
+} from './library.ts'
 import { libraries, libraryFiles } from './tables.ts'
 import { compareVersions, pickVersion } from './versions.ts'
 

@@ -1,5 +1,5 @@
 import { recordOf } from '../../kernel/schema.ts'
-import { libraryBytesMax, libraryFileBytesMax, libraryFilesMax } from './limits.ts'
+import { libraryBytesMax, libraryFileBytesMax, libraryFilesMax } from './library.ts'
 
 /** A package that was read from an npm tarball. */
 export interface UnpackedLibrary {

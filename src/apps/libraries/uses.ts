@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 
 import type { Db } from '../../kernel/db/engine.ts'
 import { contentReferences } from '../../kernel/db/query.ts'
-import type { PageLibraries } from './references.ts'
+import type { PageLibraries } from './library.ts'
 import { libraryFiles, libraryUses } from './tables.ts'
 
 const nameParts = /^berth:((?:@[^/]+\/)?[^/]+@[^/]+)\//

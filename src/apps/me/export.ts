@@ -11,9 +11,15 @@ import { listNotes } from '../../people/notifications/notifications.ts'
 import { listRecords } from '../app-data/records.ts'
 import type { RecordQuery } from '../app-data/schemas.ts'
 import * as apps from '../apps.ts'
-import { exportZip, jsonFile, linesFile, pagesOf, positionOf } from '../folders/export-zip.ts'
-import type { StreamedFile } from '../folders/zip-stream.ts'
-import { findEarlierLedger } from '../imports/rows.ts'
+import {
+  exportZip,
+  jsonFile,
+  linesFile,
+  pagesOf,
+  positionOf,
+  type StreamedFile,
+} from '../folders/zip-stream.ts'
+import { findEarlierLedger } from '../imports/imports.ts'
 import { archiveFormat, earlierLedgerFile } from '../imports/schemas.ts'
 import { kinds } from '../kinds.ts'
 import { presentItem } from '../present.ts'
@@ -21,8 +27,8 @@ import { listCommentsBy } from '../reviews/comments.ts'
 import { presentComments, presentReviews } from '../reviews/present.ts'
 import { listReviewsBy } from '../reviews/reviews.ts'
 import { filesOf } from '../versions/export.ts'
-import { presentNote } from './notes/present.ts'
-import { listLedger } from './statements/ledger-operations.ts'
+import { presentNote } from './notes/schemas.ts'
+import { listLedger } from './statements/operations.ts'
 
 async function* recordsOf(
   ctx: AppContext,

@@ -17,8 +17,8 @@ import {
   takedownNotification,
 } from '../notifications.ts'
 import * as quarantines from '../quarantine.ts'
+import * as takedowns from '../quarantine.ts'
 import { requestRescan } from '../scans/scans.ts'
-import * as takedowns from '../takedown.ts'
 import { closeReports, deleteReportsBefore } from './reports.ts'
 
 /** Author of decisions on the command line. */

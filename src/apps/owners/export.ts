@@ -11,10 +11,15 @@ import { readAvatar } from '../../people/profiles/profiles.ts'
 import { list as listSessions } from '../../people/sessions.ts'
 import { listPersonData } from '../app-data/person-data.ts'
 import { listFollows } from '../explore/follows.ts'
-import { exportZip, jsonFile, linesFile, pagesOf } from '../folders/export-zip.ts'
-import type { StreamedFile } from '../folders/zip-stream.ts'
-import { presentEntry } from '../me/statements/ledger-operations.ts'
-import { readOwnProfile } from '../profiles/own-profile.ts'
+import {
+  exportZip,
+  jsonFile,
+  linesFile,
+  pagesOf,
+  type StreamedFile,
+} from '../folders/zip-stream.ts'
+import { presentEntry } from '../me/statements/operations.ts'
+import { readOwnProfile } from '../profiles/profile-page.ts'
 import { presentPerson } from './owned-agents.ts'
 
 async function* filesOfPerson(ctx: AppContext, person: Person): AsyncGenerator<StreamedFile> {

@@ -13,13 +13,8 @@ import { namePattern } from '../folders/frontmatter.ts'
 import { indexPacksMax } from '../folders/limits.ts'
 import { skillFile } from '../folders/read-pack.ts'
 import type { PackKind } from '../kinds.ts'
-import {
-  findListedPack,
-  listBestPacks,
-  type ListedPack,
-  listPacksOfMaker,
-} from '../listed-packs.ts'
-import { type PackRead, readArchive, readFlatArchive, readPackFile, splitEnding } from './serve.ts'
+import { findListedPack, listBestPacks, type ListedPack, listPacksOfMaker } from '../listings.ts'
+import { type PackRead, readArchive, readFlatArchive, readPackFile, splitEnding } from './packs.ts'
 
 /** One entry of Agent Skills Discovery 0.2.0. */
 interface IndexEntry {

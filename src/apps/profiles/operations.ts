@@ -5,9 +5,13 @@ import { operationsOf, writeErrors } from '../../people/operation.ts'
 import * as people from '../../people/own-profile.ts'
 import { person } from '../../people/session-user.ts'
 import { PutImageSchema } from '../covers/schemas.ts'
-import { presentOwnProfile, putAvatar as storeAvatar, readOwnProfile } from './own-profile.ts'
-import { getProfilePage } from './profile-page.ts'
-import * as schemas from './schemas.ts'
+import * as schemas from './profile-page.ts'
+import {
+  getProfilePage,
+  presentOwnProfile,
+  putAvatar as storeAvatar,
+  readOwnProfile,
+} from './profile-page.ts'
 
 const operation = operationsOf('People')
 

@@ -1,17 +1,148 @@
+import { type Static, Type } from '@sinclair/typebox'
+
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
+import { aboutCharsMax } from '../../kernel/limits.ts'
+import {
+  lineSchema,
+  LinkSchema,
+  namedObject,
+  notEmpty,
+  nullable,
+  oneOf,
+  strictObject,
+  TimeSchema,
+} from '../../kernel/schema.ts'
+import { iso } from '../../kernel/time.ts'
 import { type Agent, findHandles, listOwnedAgents } from '../../people/agents/agents.ts'
-import { findPublicProfile } from '../../people/own-profile.ts'
-import type { ProfilePart } from '../../people/profiles/parts.ts'
-import type { Profile } from '../../people/profiles/profiles.ts'
-import { type Collection, listCollections, presentCollections } from '../collections/collections.ts'
+import { changeAvatar, findPublicProfile, getOwnProfile } from '../../people/own-profile.ts'
+import type { Person } from '../../people/people.ts'
+import { type ProfilePart, profileParts } from '../../people/profiles/parts.ts'
+import { handlePattern, type Profile } from '../../people/profiles/profiles.ts'
+import {
+  type Collection,
+  CollectionListSchema,
+  listCollections,
+  presentCollections,
+} from '../collections/collections.ts'
 import { listItemsByIds, presentMaker } from '../explore/explore.ts'
 import { listFollows } from '../explore/follows.ts'
+import { ItemListSchema, MakerPageSchema } from '../explore/schemas.ts'
+import { decodeDataUrl, toImage } from '../icon/icon-image.ts'
 import { listNewestBy, type TileApp, tilesById } from '../listings.ts'
 import { presentReviews } from '../reviews/present.ts'
 import { listReviewsBy, type Review } from '../reviews/reviews.ts'
-import { presentProfile } from './own-profile.ts'
-import { partMax, type ProfilePage } from './schemas.ts'
+import { ReviewListSchema } from '../reviews/schemas.ts'
+
+/** At most this many of each part of a page, newest first. */
+const partMax = { items: 100, agents: 100, collections: 24, reviews: 24, follows: 100 }
+
+const shows = Type.Array(oneOf(profileParts), {
+  uniqueItems: true,
+  maxItems: profileParts.length,
+  description:
+    'The parts of the page. `agents` are those with items on Explore, with the items. Collections ' +
+    'and reviews name the agent that wrote them.',
+})
+
+export const OwnProfileSchema = Type.Object({
+  handle: nullable(Type.String({ description: 'null until you choose one.' })),
+  suggestion: Type.Optional(Type.String({ description: 'A handle like your name.' })),
+  page: nullable(LinkSchema),
+  about: nullable(Type.String()),
+  avatar: nullable(LinkSchema),
+  public: Type.Boolean({ description: 'Anyone can open the page.' }),
+  shows,
+  hidden: nullable(Type.String({ description: 'The reason for which the operator hid it.' })),
+})
+export type OwnProfile = Static<typeof OwnProfileSchema>
+
+export const ChangeProfileSchema = strictObject(
+  {
+    handle: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        described: { pattern: handlePattern },
+        description: 'Unique among agents and people. Your handle before leads to the new one.',
+      }),
+    ),
+    about: Type.Optional(nullable(lineSchema(aboutCharsMax))),
+    public: Type.Optional(Type.Boolean()),
+    shows: Type.Optional(shows),
+  },
+  { ...notEmpty, examples: [{ handle: 'olga', public: true }] },
+)
+
+const ProfileSchema = namedObject('Profile', {
+  handle: Type.String(),
+  page: LinkSchema,
+  about: nullable(Type.String()),
+  avatar: nullable(LinkSchema),
+  created: TimeSchema,
+})
+export const ProfilePageSchema = Type.Object({
+  person: ProfileSchema,
+  agents: Type.Array(MakerPageSchema.properties.maker),
+  items: ItemListSchema.properties.items,
+  collections: CollectionListSchema.properties.collections,
+  reviews: ReviewListSchema.properties.reviews,
+  follows: Type.Array(Type.String({ description: '@ and the handle of a maker.' })),
+})
+type ProfilePage = Static<typeof ProfilePageSchema>
+
+/** Returns the public facts of a profile. */
+export function presentProfile(ctx: AppContext, profile: Profile) {
+  const { handle, about, avatar, created } = profile
+  return {
+    handle,
+    page: `${ctx.urls.app}/@${handle}`,
+    about,
+    avatar: avatar === null ? null : `${ctx.urls.app}/avatars/${handle}-${avatar}.webp`,
+    created: iso(created),
+  }
+}
+
+/** Returns a profile as its person sees it. */
+export function presentOwnProfile(ctx: AppContext, profile: Profile): OwnProfile {
+  const { created, ...facts } = presentProfile(ctx, profile)
+  return { ...facts, public: profile.isPublic, shows: profile.shows, hidden: profile.hiddenFor }
+}
+
+/** Returns the profile of a person; without a handle, the suggestion for one. */
+export async function readOwnProfile(ctx: AppContext, person: Person): Promise<OwnProfile> {
+  const found = await getOwnProfile(ctx, person)
+  if (!('suggestion' in found)) return presentOwnProfile(ctx, found)
+  const { suggestion } = found
+  return {
+    handle: null,
+    ...(suggestion && { suggestion }),
+    page: null,
+    about: null,
+    avatar: null,
+    public: false,
+    shows: [],
+    hidden: null,
+  }
+}
+
+/** Side of a picture in pixels. Its WebP has at most some 40 KB. */
+const side = 256
+const quality = 80
+
+/**
+ * Sets the picture of a person to the middle square of an image, a data URL. Throws `bad_request`,
+ * `bad_picture`, `too_big`, `try_again`.
+ */
+export async function putAvatar(
+  ctx: AppContext,
+  person: Person,
+  image: string,
+): Promise<OwnProfile> {
+  ctx.storage.requireFreeSpace(0)
+  const png = await toImage(ctx, decodeDataUrl(image), { width: side, height: side })
+  const webp = await new Bun.Image(png).webp({ quality }).bytes()
+  return presentOwnProfile(ctx, await changeAvatar(ctx, person, webp))
+}
 
 /** The page of a person; a part that they do not show is empty. */
 export interface ShownProfile {

@@ -11,7 +11,7 @@ import {
   type TestServer,
 } from '../../testing/fixtures/test-server.ts'
 import { takeDown } from '../moderation/moderation.ts'
-import { hideFeedback } from './removal.ts'
+import { hideFeedback } from './imported.ts'
 import { comments, reviews } from './tables.ts'
 
 let t: TestServer

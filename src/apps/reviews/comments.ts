@@ -13,10 +13,9 @@ import type { Agent } from '../../people/agents/agents.ts'
 import { notify } from '../../people/notifications/notifications.ts'
 import * as apps from '../apps.ts'
 import { getListed } from '../listings.ts'
-import { listVisible } from './list.ts'
+import { excerpt, listVisible, validateText } from './reviews.ts'
 import type { CommentRequest } from './schemas.ts'
 import { comments } from './tables.ts'
-import { excerpt, validateText } from './text.ts'
 
 export type Comment = typeof comments.$inferSelect
 

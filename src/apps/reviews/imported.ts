@@ -1,12 +1,14 @@
-import { inArray } from 'drizzle-orm'
+import { eq, inArray } from 'drizzle-orm'
 
+import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { commentCharsMax, reviewCharsMax } from '../../kernel/limits.ts'
 import type { Agent } from '../../people/agents/agents.ts'
-import type { Comment } from './comments.ts'
-import type { Review } from './reviews.ts'
+import { recordAudit } from '../../people/audit/audit.ts'
+import { deleteUses } from '../explore/uses.ts'
+import { type Comment, hideComment } from './comments.ts'
+import { hideReview, type Review, validateText } from './reviews.ts'
 import { comments, reviews } from './tables.ts'
-import { validateText } from './text.ts'
 
 type ImportedReview = Pick<
   Review,
@@ -93,4 +95,25 @@ async function findItemsOfParents(db: Db, rows: ImportedComment[]): Promise<Map<
     for (const { id, item } of found) itemOf.set(id, item)
   }
   return itemOf
+}
+
+/** Hides a review or a comment for the operator. Returns false if there is none with this id. */
+export const hideFeedback = (
+  ctx: AppContext,
+  id: string,
+  why: string,
+  by = 'operator',
+): Promise<boolean> =>
+  ctx.db.tx(async (db) => {
+    const item = (await hideReview(ctx, db, id)) ?? (await hideComment(ctx, db, id))
+    if (item === undefined) return false
+    await recordAudit(ctx, db, { by, did: 'hide', item, why })
+    return true
+  })
+
+/** Deletes the reviews, comments and usage of a removed item. */
+export async function removeFeedback(db: Db, item: string): Promise<void> {
+  await db.delete(reviews).where(eq(reviews.item, item))
+  await db.delete(comments).where(eq(comments.item, item))
+  await deleteUses(db, item)
 }

@@ -1,23 +1,68 @@
-import { and, eq, inArray, isNull } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNull, sql } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
 import type { PagePosition } from '../../kernel/cursor.ts'
 import type { Db } from '../../kernel/db/engine.ts'
-import { countRows, listNewest, lock } from '../../kernel/db/query.ts'
+import { countRows, listNewest, lock, prepared } from '../../kernel/db/query.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
+import { isForbidden } from '../../kernel/forbidden-text.ts'
 import { idPattern, newId } from '../../kernel/ids.ts'
 import { ratingsPerAddress, replyCharsMax, reviewCharsMax } from '../../kernel/limits.ts'
+import { hasVisibleText, isPlainText } from '../../kernel/text.ts'
 import { sentence } from '../../kernel/words/message.ts'
 import { type Agent, findAgent } from '../../people/agents/agents.ts'
 import { notify } from '../../people/notifications/notifications.ts'
 import * as apps from '../apps.ts'
+import type { App } from '../apps.ts'
 import { hasUsed } from '../explore/uses.ts'
 import { getListed, notOnExplore } from '../listings.ts'
 import { adjustRating } from '../ratings.ts'
-import { listVisible } from './list.ts'
 import type { ReviewRequest } from './schemas.ts'
-import { reviews } from './tables.ts'
-import { excerpt, validateText } from './text.ts'
+import { type comments, reviews } from './tables.ts'
+
+/** The cursor before the newest row. */
+const newest: PagePosition = { created: Number.MAX_SAFE_INTEGER, id: '' }
+
+const value = sql.placeholder
+
+/** Returns a function that lists the visible reviews or comments of an item, newest first. */
+export function listVisible<Feedback extends typeof reviews | typeof comments>(feedback: Feedback) {
+  const query = prepared((db) =>
+    db
+      .select()
+      .from(feedback)
+      .where(
+        and(
+          eq(feedback.item, value('item')),
+          isNull(feedback.hidden),
+          sql`(${feedback.created}, ${feedback.id}) < (${value('created')}, ${value('id')})`,
+        ),
+      )
+      .orderBy(desc(feedback.created), desc(feedback.id))
+      .limit(value('limit'))
+      .prepare(),
+  )
+  return ({ db }: AppContext, { id: item }: App, limit: number, after = newest) =>
+    query(db.read).execute({ item, limit, ...after })
+}
+
+/**
+ * Returns a text for others to read. Throws `bad_request` unless it is visible plain text of at
+ * most `max` characters, and `text_blocked` if the content rules forbid it.
+ */
+export function validateText(text: string, max: number): string {
+  if (!isPlainText(text, max) || !hasVisibleText(text))
+    rejectRequest(`"text" must be plain text of 1 to ${max} characters.`, 'text')
+  if (isForbidden(text)) throw new ApiError('text_blocked')
+  return text
+}
+
+/** Returns the first 100 characters of a text for a notification. */
+export const excerpt = (text: string): string => {
+  const line = text.replaceAll(/\s+/g, ' ').trim()
+  const letters = [...line]
+  return letters.length > 100 ? `${letters.slice(0, 99).join('')}…` : line
+}
 
 export type Review = typeof reviews.$inferSelect
 

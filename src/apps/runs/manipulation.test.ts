@@ -11,8 +11,8 @@ import {
   type TestServer,
 } from '../../testing/fixtures/test-server.ts'
 import { isThorough } from '../../testing/thorough.ts'
-import { expireRuns } from './expiry.ts'
-import { wilsonLow } from './wilson.ts'
+import { wilsonLow } from './counting.ts'
+import { expireRuns } from './runs.ts'
 
 setDefaultTimeout(60_000)
 

@@ -3,10 +3,6 @@ import { and, asc, desc, eq, gte, inArray } from 'drizzle-orm'
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { iso, lastDays } from '../../kernel/time.ts'
-import { recordDays } from './limits.ts'
-import { allVersions } from './record.ts'
-import type { DayRecord, RecordBody, VersionRecord } from './schemas.ts'
-import { packDays, packMinutes, packRecords } from './tables.ts'
 import {
   confidenceOf,
   countedOf,
@@ -15,7 +11,11 @@ import {
   successesOf,
   successLowOf,
   type Tally,
-} from './wilson.ts'
+} from './counting.ts'
+import { recordDays } from './limits.ts'
+import { allVersions } from './record.ts'
+import type { DayRecord, RecordBody, VersionRecord } from './schemas.ts'
+import { packDays, packMinutes, packRecords } from './tables.ts'
 
 type Row = typeof packRecords.$inferSelect
 

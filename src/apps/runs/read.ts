@@ -2,8 +2,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import type { Agent } from '../../people/agents/agents.ts'
 import { findApp } from '../apps.ts'
-import type { RunView } from './present.ts'
-import { findRun, type Run } from './runs.ts'
+import { findRun, type Run, type RunView } from './runs.ts'
 
 /** Returns how much of a run an agent may read: its own, and those of its packs, whole. */
 export const viewOf =

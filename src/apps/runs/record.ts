@@ -3,9 +3,9 @@ import { eq, sql } from 'drizzle-orm'
 import type { Db } from '../../kernel/db/engine.ts'
 import { utcDay } from '../../kernel/time.ts'
 import { apps } from '../tables.ts'
-import type { ShareVerdict } from './share-schemas.ts'
+import { minutesBucket, type Outcome, successLowOf, type Tally } from './counting.ts'
+import type { ShareVerdict } from './schemas.ts'
 import { packDays, packMinutes, packRecords, packUsers, type runs } from './tables.ts'
-import { minutesBucket, type Outcome, successLowOf, type Tally } from './wilson.ts'
 
 type Run = typeof runs.$inferSelect
 type Row = typeof packRecords.$inferSelect

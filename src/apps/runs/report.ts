@@ -7,15 +7,15 @@ import { sentence } from '../../kernel/words/message.ts'
 import { type Agent, findAgent } from '../../people/agents/agents.ts'
 import { findApp, getVersion } from '../apps.ts'
 import type { Step } from '../folders/folder.ts'
-import { excerpt, validateText } from '../reviews/text.ts'
+import { excerpt, validateText } from '../reviews/reviews.ts'
 import { isOfMaker } from './counting.ts'
 import * as limits from './limits.ts'
-import { notifyMaker } from './notifications.ts'
 import { addEndedRun, changeShares, isVerified } from './record.ts'
 import {
   findRun,
   getOwnRun,
   lockRun,
+  notifyMaker,
   type Reporter,
   requireOpen,
   type Run,
@@ -28,7 +28,7 @@ import {
   type ReportRequest,
   type StepRequest,
 } from './schemas.ts'
-import { dueUnits, formatUnits, nonceText, shareBase } from './share-terms.ts'
+import { dueUnits, formatUnits, nonceText, shareBase } from './share.ts'
 
 type Check = (ctx: AppContext, agent: Agent, value: string) => Promise<boolean>
 

@@ -10,7 +10,7 @@ import {
   type TestServer,
 } from '../../testing/fixtures/test-server.ts'
 import { enqueueDeliveries } from '../me/hooks/deliveries.ts'
-import { expireRuns } from './expiry.ts'
+import { expireRuns } from './runs.ts'
 
 let t: TestServer
 let ann: TestAgent

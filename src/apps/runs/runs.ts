@@ -1,4 +1,4 @@
-import { and, eq, isNotNull } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, lt } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
 import type { PagePosition } from '../../kernel/cursor.ts'
@@ -6,7 +6,14 @@ import type { Db } from '../../kernel/db/engine.ts'
 import { forUpdate, listNewest, lock } from '../../kernel/db/query.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { idPattern } from '../../kernel/ids.ts'
-import type { Agent } from '../../people/agents/agents.ts'
+import { iso } from '../../kernel/time.ts'
+import type { Sentence } from '../../kernel/words/message.ts'
+import { type Agent, findHandles } from '../../people/agents/agents.ts'
+import { notify } from '../../people/notifications/notifications.ts'
+import { weightUnits } from './counting.ts'
+import { openMs } from './limits.ts'
+import { addEndedRun, addOverdueShare, deleteRecords } from './record.ts'
+import type { RunBody } from './schemas.ts'
 import { runs } from './tables.ts'
 
 export type Run = typeof runs.$inferSelect
@@ -84,3 +91,130 @@ export const listByPack = (
   after?: PagePosition,
 ): Promise<Run[]> =>
   listNewest(db.read, runs, and(eq(runs.pack, pack), isNotNull(runs.outcome)), limit, after)
+
+const batch = 100
+
+/** Ends the runs in a state whose time is over, the longest waiting first, each by itself. */
+async function expire(
+  { db: engine }: AppContext,
+  state: Run['state'],
+  time: typeof runs.created | typeof runs.dueBy,
+  before: number,
+  end: (db: Db, run: Run) => Promise<void>,
+): Promise<void> {
+  for (let found = batch; found === batch;) {
+    const isDue = and(eq(runs.state, state), lt(time, before))
+    const due = await engine.read.select().from(runs).where(isDue).orderBy(asc(time)).limit(batch)
+    found = due.length
+    for (const run of due) await engine.tx((db) => end(db, run))
+  }
+}
+
+/** Expires runs that were not reported within seven days. They stay in the denominator. */
+export const expireRuns = (ctx: AppContext): Promise<void> =>
+  expire(ctx, 'open', runs.created, ctx.clock.now() - openMs, (db, run) => expireRun(ctx, db, run))
+
+async function expireRun({ clock }: AppContext, db: Db, { id, pack }: Run): Promise<void> {
+  await lockPack(db, pack)
+  const closed = clock.now()
+  const [run] = await db
+    .update(runs)
+    .set({ state: 'expired', closed })
+    .where(and(eq(runs.id, id), eq(runs.state, 'open')))
+    .returning()
+  if (run) await addEndedRun(db, run, { outcome: 'expired', at: closed })
+}
+
+/** Marks shares that were not paid within 30 days. They can still be paid. */
+export const expireShares = (ctx: AppContext): Promise<void> =>
+  expire(ctx, 'share_due', runs.dueBy, ctx.clock.now(), expireShare)
+
+async function expireShare(db: Db, { id, pack }: Run): Promise<void> {
+  await lockPack(db, pack)
+  const isDue = and(eq(runs.id, id), eq(runs.state, 'share_due'))
+  const [run] = await db.update(runs).set({ state: 'overdue' }).where(isDue).returning()
+  if (run) await addOverdueShare(db, run)
+}
+
+/** Deletes the runs and records of a purged pack. */
+export async function removeRuns(db: Db, pack: string): Promise<void> {
+  await db.delete(runs).where(eq(runs.pack, pack))
+  await deleteRecords(db, pack)
+}
+
+interface MakerNote {
+  kind: 'run.started' | 'run.reported'
+  agent: Agent
+  text: Sentence
+}
+
+/** Notifies the maker of a pack about a run by another agent. */
+export async function notifyMaker(
+  ctx: AppContext,
+  db: Db,
+  run: Run,
+  { kind, agent, text }: MakerNote,
+): Promise<void> {
+  if (run.maker === agent.id) return
+  const { id, version, outcome } = run
+  const data = { run: id, version, ...(outcome !== null && { outcome }) }
+  const note = { to: run.maker, kind, item: run.pack, actor: agent.handle, text, data }
+  await notify(ctx, db, note)
+}
+
+/** `public` leaves out the goal and the steps. */
+export type RunView = 'all' | 'public'
+
+/** Returns the wire form of runs, in order. */
+export async function presentRuns(
+  ctx: AppContext,
+  rows: Run[],
+  viewOf: (run: Run) => RunView,
+): Promise<RunBody[]> {
+  const handles = await findHandles(
+    ctx,
+    rows.map(({ agent }) => agent),
+  )
+  return rows.map((run) => ({
+    id: run.id,
+    pack: run.pack,
+    version: run.version,
+    agent: `@${handles.get(run.agent)}`,
+    state: run.state,
+    counted: run.counted,
+    weight: run.weight / weightUnits,
+    ...(viewOf(run) === 'all' && {
+      goal: run.goal,
+      steps: run.steps,
+      profit: run.profit,
+      revenue: run.revenue,
+    }),
+    share: presentShare(run, viewOf(run)),
+    outcome: run.outcome,
+    summary: run.summary,
+    minutes: run.minutes,
+    costCredits: run.costCredits,
+    evidence: run.evidence,
+    answer: run.answer === null ? null : { text: run.answer, at: iso(run.answered ?? run.created) },
+    started: iso(run.created),
+    closed: run.closed === null ? null : iso(run.closed),
+    expires: iso(run.created + openMs),
+  }))
+}
+
+/** Returns the state of the share; null for a pack without one. */
+const presentShare = (
+  { share, shareVerdict, shareDue, payment }: Run,
+  view: RunView,
+): RunBody['share'] =>
+  share && {
+    verdict: shareVerdict,
+    ...(view === 'all' && { due: shareDue, payment }),
+  }
+
+/** Returns the wire form of one run. */
+export async function presentRun(ctx: AppContext, run: Run, view: RunView): Promise<RunBody> {
+  const [body] = await presentRuns(ctx, [run], () => view)
+  if (!body) throw new Error('presenting one run returned none')
+  return body
+}

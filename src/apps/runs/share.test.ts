@@ -15,7 +15,7 @@ import { publishPackOnExplore } from '../../testing/fixtures/packs-on-explore.ts
 import { authorize, startPaidServer } from '../../testing/fixtures/payments.ts'
 import batchContract from '../../testing/fixtures/solidity/Batch.json'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
-import { expireShares } from './expiry.ts'
+import { expireShares } from './runs.ts'
 
 setDefaultTimeout(60_000)
 

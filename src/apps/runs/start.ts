@@ -4,23 +4,53 @@ import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { lock } from '../../kernel/db/query.ts'
 import { ApiError } from '../../kernel/errors.ts'
-import { newId } from '../../kernel/ids.ts'
+import { idPattern, newId } from '../../kernel/ids.ts'
 import { hour, secondsUntil, utcDay } from '../../kernel/time.ts'
 import { sentence } from '../../kernel/words/message.ts'
 import type { StoreResponse } from '../../money/idempotency/idempotency.ts'
 import type { Agent } from '../../people/agents/agents.ts'
-import type { App } from '../apps.ts'
+import { type App, findApp } from '../apps.ts'
 import type { Share } from '../folders/folder.ts'
-import { validateText } from '../reviews/text.ts'
+import { isPackKind } from '../kinds.ts'
+import { notOnExplore } from '../listings.ts'
+import { getPack, readFiles } from '../packs/packs.ts'
+import { validateText } from '../reviews/reviews.ts'
 import { isCounted, ownerOf, type Runner, weightOf } from './counting.ts'
 import { goalCharsMax, runsPerHour } from './limits.ts'
-import { notifyMaker } from './notifications.ts'
-import { findRunPack } from './packs.ts'
-import { presentRun } from './present.ts'
 import { addStartedRun } from './record.ts'
-import { getOwnRun, lockPack, type Reporter, type Run } from './runs.ts'
+import { getOwnRun, lockPack, notifyMaker, presentRun, type Reporter, type Run } from './runs.ts'
 import type { RunStarted, StartRunRequest } from './schemas.ts'
 import { runs } from './tables.ts'
+
+/** Returns a pack on Explore, or an own one. Throws `not_found` and `taken_down`. */
+async function findRunPack(
+  ctx: AppContext,
+  agent: Agent,
+  { pack: id, version }: { pack: string; version?: number | undefined },
+) {
+  const item = await findApp(ctx, id)
+  if (!item || !isPackKind(item.kind)) throw notOnExplore()
+  const { row, folder } = await getPack(ctx, agent, { id, kind: item.kind, version })
+  const [skill] = await readFiles(ctx, row)
+  const instructions = new TextDecoder().decode(skill?.bytes)
+  const { steps = [], share } = folder
+  return { item, version: row.version, instructions, steps, share }
+}
+
+/** Returns a pack whose record and reports are public. Throws `not_found`. */
+export async function getPublicPack(
+  ctx: AppContext,
+  id: string,
+  reader: Agent | undefined,
+): Promise<App> {
+  const item = idPattern.test(id) ? await findApp(ctx, id) : undefined
+  if (!item || !isPackKind(item.kind) || item.closed !== null) throw noPack()
+  if (item.listed === 'on' || item.maker === reader?.id) return item
+  throw noPack()
+}
+
+const noPack = () =>
+  new ApiError('not_found', { what: 'pack on Explore', see: 'GET /explore?kind=skill lists some.' })
 
 /**
  * Starts a run of a pack on Explore or of an own one. The same `ref` starts one run. Throws

@@ -11,8 +11,7 @@ import {
   time,
 } from '../../kernel/db/columns.ts'
 import type { Share } from '../folders/folder.ts'
-import type { Evidence, Money, RunStep } from './schemas.ts'
-import type { ShareDue, SharePayment, ShareVerdict } from './share-schemas.ts'
+import type { Evidence, Money, RunStep, ShareDue, SharePayment, ShareVerdict } from './schemas.ts'
 
 /**
  * State of a run. `settled`: nothing is due. A run of a pack without a share ends as `reported`.

@@ -1,6 +1,21 @@
-import { fromBase64, fromPercent } from './decode.ts'
 import type { ScanBudget } from './page.ts'
 import { CHUNK, NAME, NUMBER, TEXT, type Tokens } from './tokens.ts'
+
+/** Decodes base64 to text, one character per byte; undefined when it is not base64. */
+export function fromBase64(text: string): string | undefined {
+  try {
+    return atob(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Decodes %XX and %uXXXX as unescape and decodeURIComponent do. Other text stays. */
+export function fromPercent(text: string): string {
+  return text.replace(/%(?:u([\da-fA-F]{4})|([\da-fA-F]{2}))/g, (_, unit, byte) =>
+    String.fromCharCode(Number.parseInt(unit ?? byte, 16)),
+  )
+}
 
 const depthMax = 4
 const textMax = 4 * 1024 * 1024

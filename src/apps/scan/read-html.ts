@@ -2,7 +2,7 @@ import { Tokenizer } from 'htmlparser2'
 
 import { plain } from '../../kernel/forbidden-text.ts'
 import { lookUp } from '../../kernel/schema.ts'
-import { fromBase64, fromPercent } from './decode.ts'
+import { fromBase64, fromPercent } from './fold.ts'
 import { isRemote, type Page, type Trigger } from './page.ts'
 import { isPress } from './presses.ts'
 import { type Reading, readStyle } from './reading.ts'

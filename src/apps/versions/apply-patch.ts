@@ -1,7 +1,7 @@
 import { applyPatch, type StructuredPatchHunk } from 'diff'
 
 import { withoutPageLocation } from '../folders/page-location.ts'
-import { cutLine } from './excerpts.ts'
+import { cutLine } from './diff.ts'
 
 /** A change of one file: a text and its replacement, or a hunk of a unified diff. */
 export type PatchChange = { search: string; replace: string } | StructuredPatchHunk

@@ -2,8 +2,7 @@ import { ApiError } from '../../kernel/errors.ts'
 import { PoolBusyError } from '../../kernel/fair-queue.ts'
 import { inThread, workerAt, WorkerPool } from '../../kernel/worker-pool.ts'
 import type { PatchConflict, PatchedFile } from './apply-patch.ts'
-import type { Diff, UnifiedDiff } from './diff.ts'
-import type { SourceLine, SourcePosition } from './excerpts.ts'
+import type { Diff, SourceLine, SourcePosition, UnifiedDiff } from './diff.ts'
 
 /** A task for the worker: compare two texts, read excerpts of one, or patch one. */
 export type SourceTask =

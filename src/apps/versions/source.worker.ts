@@ -1,7 +1,6 @@
 import type { WorkerReply } from '../../kernel/worker-pool.ts'
 import { patchFile } from './apply-patch.ts'
-import { createDiff, createPatch } from './diff.ts'
-import { createExcerpts } from './excerpts.ts'
+import { createDiff, createExcerpts, createPatch } from './diff.ts'
 import type { SourceResult, SourceTask } from './source.ts'
 
 declare const self: Worker

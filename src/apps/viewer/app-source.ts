@@ -1,7 +1,7 @@
 import type { RequestContext } from '../../kernel/http/request-context.ts'
 import type { SessionSender } from '../../people/session-user.ts'
 import type { Pass } from '../audience/access.ts'
-import type { PageLibraries } from '../libraries/references.ts'
+import type { PageLibraries } from '../libraries/library.ts'
 import type { PageUses } from '../uses/uses.ts'
 
 /** An app as the viewer shows it. `updated` is in milliseconds and changes with every edit. */

@@ -2,7 +2,7 @@ import { Html, html } from '../../kernel/html.ts'
 import { msg, t } from '../../kernel/words/message.ts'
 import { scriptWords } from '../../kernel/words/words.ts'
 import type { HostedApp } from './app-source.ts'
-import { manifestPath } from './manifest.ts'
+import { manifestPath } from './own-manifest.ts'
 import { messageDocument, type PageAssets } from './page.ts'
 import { messageHeaders } from './policy.ts'
 

@@ -5,9 +5,8 @@ import { t } from '../../kernel/words/message.ts'
 import { languageAttributes, scriptWords } from '../../kernel/words/words.ts'
 import type { Knob } from '../knobs/knobs.ts'
 import type { HostedApp } from './app-source.ts'
-import { embedCode } from './embedding.ts'
-import { manifestPath } from './manifest.ts'
-import { allow, sandbox } from './policy.ts'
+import { manifestPath } from './own-manifest.ts'
+import { allow, embedCode, sandbox } from './policy.ts'
 
 /** A script or a style inside a page, with its hash for the policy. */
 interface Inline {

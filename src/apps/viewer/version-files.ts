@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache'
 
 import { createEntity, type Entity } from '../../kernel/http/entity.ts'
 import { sha256 } from '../../kernel/ids.ts'
-import { mediaTypeOf } from '../assets/media-types.ts'
-import { assetNameOf } from '../folders/page-names.ts'
+import { mediaTypeOf } from '../assets/upload.ts'
+import { assetNameOf } from '../folders/page-tags.ts'
 import type { AppSource, HostedApp, HostedFile } from './app-source.ts'
 import { fileHeaders } from './policy.ts'
 

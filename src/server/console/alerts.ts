@@ -1,4 +1,4 @@
-import { signingSecret } from '../../apps/me/hooks/signing.ts'
+import { signingSecret } from '../../apps/me/hooks/deliveries.ts'
 import { html, type Part } from '../../kernel/html.ts'
 import { listAlerts, type StoredAlert } from '../../kernel/state/alerts.ts'
 import { msg, t, type Text } from '../../kernel/words/message.ts'

@@ -1,7 +1,7 @@
 import { itemUrl } from '../../apps/app-url.ts'
 import { type Appeal, sanctionedAt } from '../../apps/appeal/appeals.ts'
 import * as apps from '../../apps/apps.ts'
-import { isFeatured } from '../../apps/explore/featured.ts'
+import { isFeatured } from '../../apps/explore/explore.ts'
 import { imageTypeOf } from '../../apps/folders/read-pack.ts'
 import { isPackKind } from '../../apps/kinds.ts'
 import { readFiles } from '../../apps/packs/packs.ts'

@@ -31,7 +31,7 @@ export function registerBackgroundWork(
     (await import('../../apps/covers/capture-job.ts')).coverHandler(ctx),
   )
   ctx.jobs.register('hook', 'hooks', async () =>
-    (await import('../../apps/me/hooks/handler.ts')).hookHandler(ctx),
+    (await import('../../apps/me/hooks/deliveries.ts')).hookHandler(ctx),
   )
   ctx.jobs.register('video', 'media', async () =>
     (await import('../../gateway/videos/handler.ts')).videoHandler(ctx),

@@ -1,7 +1,7 @@
-import { embeddersOf } from '../../apps/viewer/embedding.ts'
 import { fileAddresses } from '../../apps/viewer/file-addresses.ts'
 import { hostingSource } from '../../apps/viewer/hosting-source.ts'
 import { filesPath, filesRoute, Pages } from '../../apps/viewer/pages.ts'
+import { embeddersOf } from '../../apps/viewer/policy.ts'
 import { serveFromMemory } from '../../apps/viewer/serve-from-memory.ts'
 import { findClientAlias, type PathAlias } from '../../gateway/client-apis.ts'
 import { cohereV1Prefix } from '../../gateway/cohere/error-response.ts'

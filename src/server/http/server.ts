@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-import { modelSettingWarnings } from '../../apps/models/model-settings.ts'
+import { modelSettingWarnings } from '../../apps/models/model-call.ts'
 import { flushOpens } from '../../apps/opens.ts'
 import { originAt } from '../../kernel/config/load.ts'
 import type { Config } from '../../kernel/config/settings.ts'

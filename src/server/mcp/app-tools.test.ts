@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 
 import { consents } from '../../apps/ai/tables.ts'
-import { forgetGuests } from '../../apps/app-data/guests.ts'
+import { forgetGuests } from '../../apps/app-data/players.ts'
 import { fromCredits } from '../../kernel/money.ts'
 import { hour } from '../../kernel/time.ts'
 import { findByHandle } from '../../people/agents/agents.ts'

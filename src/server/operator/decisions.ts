@@ -1,6 +1,6 @@
 import { findApp } from '../../apps/apps.ts'
 import * as moderation from '../../apps/moderation/moderation.ts'
-import { hideFeedback } from '../../apps/reviews/removal.ts'
+import { hideFeedback } from '../../apps/reviews/imported.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { rejectRequest } from '../../kernel/errors.ts'
 import { idPattern } from '../../kernel/ids.ts'

@@ -1,6 +1,5 @@
 import { addLibrary, countAllApps, removeLibrary } from '../../apps/libraries/added.ts'
-import { bytesOf, labelOf } from '../../apps/libraries/library.ts'
-import { libraryBytesMax } from '../../apps/libraries/limits.ts'
+import { bytesOf, labelOf, libraryBytesMax } from '../../apps/libraries/library.ts'
 import { downloadTarball } from '../../apps/libraries/registry.ts'
 import { readTarball, TarballError } from '../../apps/libraries/tarball.ts'
 import type { AppContext } from '../../kernel/context.ts'

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { feature, unfeature } from '../../apps/explore/featured.ts'
+import { feature, unfeature } from '../../apps/explore/explore.ts'
 import { TarballError } from '../../apps/libraries/tarball.ts'
 import { errorEnvelope, isGatewayError } from '../../gateway/error-response.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'

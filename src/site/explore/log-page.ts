@@ -1,6 +1,6 @@
 import type { CoverBody } from '../../apps/covers/schemas.ts'
 import * as explore from '../../apps/explore/explore.ts'
-import { readLog } from '../../apps/explore/log.ts'
+import { readLog } from '../../apps/explore/feeds.ts'
 import type { LogEntry, Tile } from '../../apps/explore/schemas.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'

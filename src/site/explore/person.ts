@@ -1,6 +1,9 @@
 import { listTilesByIds } from '../../apps/explore/explore.ts'
-import { presentProfile } from '../../apps/profiles/own-profile.ts'
-import { getShownProfile, type ShownProfile } from '../../apps/profiles/profile-page.ts'
+import {
+  getShownProfile,
+  presentProfile,
+  type ShownProfile,
+} from '../../apps/profiles/profile-page.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { t } from '../../kernel/words/message.ts'

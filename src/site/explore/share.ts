@@ -1,5 +1,5 @@
 import type { Item } from '../../apps/explore/schemas.ts'
-import { embedCode, embeddersOf } from '../../apps/viewer/embedding.ts'
+import { embedCode, embeddersOf } from '../../apps/viewer/policy.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { t } from '../../kernel/words/message.ts'

@@ -1,6 +1,6 @@
 import * as apps from '../../apps/apps.ts'
-import { findBuild } from '../../apps/builds/build-list.ts'
 import { whyDeclined } from '../../apps/builds/builder-kind.ts'
+import { findBuild } from '../../apps/builds/builds.ts'
 import { decodePage } from '../../apps/folders/charset.ts'
 import { pageZipLimits } from '../../apps/folders/limits.ts'
 import { isZip } from '../../apps/folders/unzip.ts'

@@ -1,7 +1,6 @@
 import { findApp } from '../../apps/apps.ts'
-import { presentRun, type RunView } from '../../apps/runs/present.ts'
 import { getReadableRun } from '../../apps/runs/read.ts'
-import { findRun } from '../../apps/runs/runs.ts'
+import { findRun, presentRun, type RunView } from '../../apps/runs/runs.ts'
 import type { Evidence, RunBody } from '../../apps/runs/schemas.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { html, type Part } from '../../kernel/html.ts'

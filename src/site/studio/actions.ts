@@ -8,7 +8,7 @@ import {
   deletePack,
   restorePack,
   restorePackVersion,
-} from '../../apps/packs/own-operations.ts'
+} from '../../apps/packs/operations.ts'
 import { rescanApp } from '../../apps/scans/operations.ts'
 import { publishVersion, restoreVersion } from '../../apps/versions/operations.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'

@@ -1,6 +1,10 @@
 import * as apps from '../../apps/apps.ts'
-import { type BuildRecord, listBuilds } from '../../apps/builds/build-list.ts'
-import { findUsualPrice, quoteBuild } from '../../apps/builds/builds.ts'
+import {
+  type BuildRecord,
+  findUsualPrice,
+  listBuilds,
+  quoteBuild,
+} from '../../apps/builds/builds.ts'
 import { requireAppKind } from '../../apps/kinds.ts'
 import { readPage } from '../../apps/page-content.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'

@@ -1,5 +1,4 @@
-import { listErrors } from '../../apps/errors/errors.ts'
-import type { AppErrorBody } from '../../apps/errors/schemas.ts'
+import { type AppErrorBody, listErrors } from '../../apps/errors/errors.ts'
 import { type Html, html } from '../../kernel/html.ts'
 import { msg, t } from '../../kernel/words/message.ts'
 import { section } from '../components.ts'

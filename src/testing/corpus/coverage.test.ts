@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { embeddedLibraries } from '../../apps/libraries/embedded.ts'
 import { labelOf } from '../../apps/libraries/library.ts'
 import { resolvePage } from '../../apps/libraries/resolve-page.ts'
-import { readReferences } from '../../apps/scan/inspection.ts'
-import { readPage } from '../../apps/scan/scan.ts'
+import { readPage, readReferences } from '../../apps/scan/inspection.ts'
 
 const folder = join(import.meta.dir, 'libraries')
 const pagesMin = 2

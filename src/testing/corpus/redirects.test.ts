@@ -1,7 +1,7 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 
 import { PreviewBrowser } from '../../apps/browser/preview-browser.ts'
-import { scan } from '../../apps/scan/scan.ts'
+import { scan } from '../../apps/scan/inspection.ts'
 import { previewPages } from '../../apps/viewer/preview-page.ts'
 import { newId } from '../../kernel/ids.ts'
 import { readPublic } from '../../kernel/public-files.ts'

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { scan } from '../../apps/scan/scan.ts'
+import { scan } from '../../apps/scan/inspection.ts'
 
 const pages = ['libraries', 'habits'].flatMap((folder) =>
   readdirSync(join(import.meta.dir, folder))

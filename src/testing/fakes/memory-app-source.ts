@@ -1,9 +1,9 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 
-import { mediaTypeOf } from '../../apps/assets/media-types.ts'
+import { mediaTypeOf } from '../../apps/assets/upload.ts'
 import { readPageFolder } from '../../apps/folders/page-folder.ts'
 import { embeddedLibraries } from '../../apps/libraries/embedded.ts'
-import type { PageLibraries } from '../../apps/libraries/references.ts'
+import type { PageLibraries } from '../../apps/libraries/library.ts'
 import type { Resolution } from '../../apps/libraries/resolution.ts'
 import { resolvePage } from '../../apps/libraries/resolve-page.ts'
 import { inspectNow } from '../../apps/scan/inspection.ts'

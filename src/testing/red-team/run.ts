@@ -1,4 +1,4 @@
-import { mediaTypeOf } from '../../apps/assets/media-types.ts'
+import { mediaTypeOf } from '../../apps/assets/upload.ts'
 import { librariesPath } from '../../apps/viewer/library-files.ts'
 import { type Browser, type Tab, until, viewport } from '../browsers/browser.ts'
 import { MemoryAppSource } from '../fakes/memory-app-source.ts'

@@ -1,9 +1,221 @@
 import { lookUp } from '../../../kernel/schema.ts'
 import { type Random, seeded } from '../random.ts'
 import sheet from './figures.svg' with { type: 'text' }
-import { hasAnyWord, type Palette, paletteOf, wordsOf } from './palette.ts'
-import { scene, type Size } from './scene.ts'
-import { tiles } from './scenes.json'
+import { grounds, skies, tiles } from './scenes.json'
+
+/** The colors of an image, as CSS colors. */
+interface Palette {
+  main: string
+  light: string
+  dark: string
+  accent: string
+  ink: string
+}
+
+/** Words and their color: hue in degrees, saturation and lightness in percent. */
+const named: [words: RegExp, hue: number, saturation: number, lightness: number][] = [
+  [/\b(red|crimson|scarlet|ruby|cherry|strawberr\w*|tomato|rose|fire|lava|apple)\b/, 4, 78, 54],
+  [/\b(orange|amber|rust|fox|copper|pumpkin|carrot)\b/, 26, 88, 56],
+  [/\b(yellow|gold|golden|coin|sun|lemon|honey|banana|star)\b/, 45, 92, 56],
+  [/\b(lime|slime|acid|frog|lizard)\b/, 95, 60, 48],
+  [/\b(green|forest|leaf|tree|grass|emerald|cactus|dragon|snake)\b/, 140, 50, 42],
+  [/\b(teal|turquoise|mint|sea)\b/, 172, 55, 42],
+  [/\b(cyan|ice|icy|frost|diamond|water)\b/, 192, 72, 58],
+  [/\b(blue|azure|sapphire|sky|ocean|whale)\b/, 214, 74, 54],
+  [/\b(indigo|navy|night|midnight)\b/, 236, 48, 42],
+  [/\b(purple|violet|amethyst|magic|wizard|poison|grape)\b/, 272, 56, 54],
+  [/\b(pink|magenta|candy|heart|flamingo|pig)\b/, 334, 78, 64],
+  [/\b(brown|wood|wooden|earth|chest|bear|dog|horse|leather)\b/, 28, 42, 42],
+  [/\b(black|shadow|ninja|crow|bat|coal)\b/, 230, 14, 26],
+  [/\b(white|snow|silver|ghost|cloud|bone|skeleton)\b/, 210, 26, 88],
+  [/\b(grey|gray|stone|rock|steel|iron|metal|robot|asteroid)\b/, 212, 13, 58],
+]
+
+const hsl = (hue: number, saturation: number, lightness: number): string =>
+  `hsl(${Math.round(hue + 720) % 360},${Math.round(saturation)}%,${Math.round(lightness)}%)`
+
+/** Returns a palette of the colors that the description names, or of the seed's choice. */
+function paletteOf(words: string, random: Random): Palette {
+  const chosen = named.find(([pattern]) => pattern.test(words))
+  const free = [random.between(0, 360), random.between(55, 75), random.between(48, 58)] as const
+  const [hue, saturation, lightness] = chosen ? [chosen[1], chosen[2], chosen[3]] : free
+  const turned = hue + random.between(-7, 7)
+  return {
+    main: hsl(turned, saturation, lightness),
+    light: hsl(turned + 6, saturation, Math.min(96, lightness + 20)),
+    dark: hsl(turned - 10, saturation, Math.max(14, lightness - 20)),
+    accent: hsl(turned + random.pick([150, 180, 205]), 76, 62),
+    ink: hsl(turned - 16, Math.min(36, saturation), 14),
+  }
+}
+
+/** Returns the words of a description, in lower case. */
+const wordsOf = (text: string): string[] => text.toLowerCase().match(/[a-z]+/g) ?? []
+
+/** Returns whether a description has one of these words. */
+function hasAnyWord(text: string, words: string): boolean {
+  const candidates = wordsOf(text)
+  return words.split(' ').some((word) => candidates.includes(word))
+}
+
+/** The size of an image, in pixels. */
+interface Size {
+  width: number
+  height: number
+}
+
+type Sky = (typeof skies)[number]
+
+/** Draws the landscape that the description names, or one of the seed's choice. SVG. */
+function scene(text: string, size: Size, palette: Palette, random: Random): string {
+  const sky =
+    skies.find(({ words }) => hasAnyWord(text, words)) ?? skies[random.whole(0, 2)] ?? skies[0]
+  const ground = grounds.find(({ words }) => hasAnyWord(text, words))
+  if (!sky) return ''
+  const parts = [skyOf(sky, size), lights(sky, size, random)]
+  const inSpace = sky.light === 'stars' && !ground
+  if (inSpace) parts.push(planets(size, palette, random))
+  const layers = inSpace ? 0 : 4
+  for (let index = 0; index < layers; index += 1) {
+    const outline = lookUp(outlines, ground?.shape ?? 'hills') ?? hills
+    const d = outline(size, size.height * (0.5 + index * 0.13), random)
+    const fill = ground?.near ?? palette.dark
+    parts.push(`<path d="${d}" fill="${fill}" fill-opacity="${0.34 + index * 0.22}"/>`)
+  }
+  return parts.join('')
+}
+
+const skyOf = ({ top, bottom }: Sky, { width, height }: Size): string =>
+  '<defs><linearGradient id="sky" x1="0" y1="0" x2="0" y2="1">' +
+  `<stop offset="0" stop-color="${top}"/><stop offset="1" stop-color="${bottom}"/>` +
+  `</linearGradient></defs><rect width="${width}" height="${height}" fill="url(#sky)"/>`
+
+const disc = (x: number, y: number, r: number, fill: string, opacity = 1): string =>
+  `<circle cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="${r.toFixed(1)}" fill="${fill}" ` +
+  `fill-opacity="${opacity.toFixed(2)}"/>`
+
+/** Draws the sun with clouds, the moon with stars, stars, or bubbles. */
+function lights({ light }: Sky, { width, height }: Size, random: Random): string {
+  const unit = Math.min(width, height)
+  const [x, y] = [width * random.between(0.2, 0.8), height * random.between(0.16, 0.34)]
+  if (light === 'bubbles') {
+    return scattered(46, () => {
+      const r = unit * random.between(0.004, 0.02)
+      return disc(
+        random.next() * width,
+        random.next() * height,
+        r,
+        '#fff',
+        random.between(0.1, 0.4),
+      )
+    })
+  }
+  if (light === 'sun') {
+    const glow = disc(x, y, unit * 0.2, '#fff6d0', 0.25) + disc(x, y, unit * 0.14, '#fff6d0', 0.4)
+    const clouds = scattered(4, () => cloud(width, height * 0.42, unit, random))
+    return `${glow}${disc(x, y, unit * 0.085, '#fff3c0')}${clouds}`
+  }
+  const stars = scattered(light === 'stars' ? 220 : 90, () => {
+    const r = unit * random.between(0.0012, 0.0042)
+    return disc(random.next() * width, random.next() * height, r, '#fff', random.between(0.3, 1))
+  })
+  if (light === 'stars') return stars
+  return `${stars}${disc(x, y, unit * 0.13, '#f8ecc4', 0.18)}${disc(x, y, unit * 0.08, '#f8ecc4')}`
+}
+
+const scattered = (count: number, one: () => string): string =>
+  Array.from({ length: count }, one).join('')
+
+function cloud(width: number, lowest: number, unit: number, random: Random): string {
+  const [x, y] = [random.next() * width, random.between(0.2, 1) * lowest]
+  const puffs = Array.from({ length: 5 }, (_, index) => {
+    const r = unit * random.between(0.03, 0.055)
+    return disc(x + (index - 2) * unit * 0.05, y + random.between(-0.4, 0.4) * r, r, '#fff')
+  })
+  return `<g opacity="0.8">${puffs.join('')}</g>`
+}
+
+function planets({ width, height }: Size, palette: Palette, random: Random): string {
+  const unit = Math.min(width, height)
+  return [palette.main, palette.accent, palette.light]
+    .map((fill, index) => {
+      const r = unit * random.between(0.05, 0.16) * (index === 0 ? 1.5 : 0.7)
+      const [x, y] = [random.between(0.1, 0.9) * width, random.between(0.15, 0.85) * height]
+      return (
+        disc(x, y, r * 1.25, fill, 0.14) +
+        disc(x, y, r, fill) +
+        disc(x + r * 0.3, y + r * 0.2, r * 0.72, '#000', 0.18)
+      )
+    })
+    .join('')
+}
+
+type Outline = (size: Size, line: number, random: Random) => string
+
+const closed = (points: string, { width, height }: Size): string =>
+  `M0 ${height}L${points}L${width} ${height}Z`
+
+/** A smooth line: the sum of three waves of different lengths. */
+const hills: Outline = (size, line, random) => {
+  const waves = [0.6, 1.4, 3].map((times) => [
+    times * random.between(0.8, 1.2),
+    random.next() * 6.28,
+  ])
+  const points = Array.from({ length: 49 }, (_, index) => {
+    const share = index / 48
+    const rise = waves.reduce(
+      (sum, [times = 1, turn = 0]) => sum + Math.sin(share * times * 6.28 + turn) / (times + 0.6),
+      0,
+    )
+    return `${(share * size.width).toFixed(1)} ${(line - rise * size.height * 0.06).toFixed(1)}`
+  })
+  return closed(points.join('L'), size)
+}
+
+const peaks: Outline = (size, line, random) => {
+  const count = random.whole(7, 11)
+  const points = Array.from({ length: count + 1 }, (_, index) => {
+    const rise = index % 2 ? random.between(0.1, 0.26) : random.between(-0.05, 0.06)
+    const x = ((index + random.between(-0.2, 0.2)) / count) * size.width
+    return `${x.toFixed(1)} ${(line - rise * size.height).toFixed(1)}`
+  })
+  return closed(`0 ${line.toFixed(1)}L${points.join('L')}L${size.width} ${line.toFixed(1)}`, size)
+}
+
+const city: Outline = (size, line, random) => {
+  const points: string[] = []
+  for (let x = 0; x < size.width;) {
+    const wide = size.width * random.between(0.03, 0.08)
+    const top = (line - size.height * random.between(0.02, 0.3)).toFixed(1)
+    points.push(`${x.toFixed(1)} ${top}`, `${(x + wide).toFixed(1)} ${top}`)
+    x += wide
+  }
+  return closed(points.join('L'), size)
+}
+
+const trees: Outline = (size, line, random) => {
+  const points: string[] = []
+  for (let x = 0; x < size.width;) {
+    const wide = size.height * random.between(0.05, 0.1)
+    const top = line - wide * random.between(1.6, 2.8)
+    points.push(
+      `${x.toFixed(1)} ${line.toFixed(1)}`,
+      `${(x + wide / 2).toFixed(1)} ${top.toFixed(1)}`,
+    )
+    x += wide * 0.8
+  }
+  return closed(`${points.join('L')}L${size.width} ${line.toFixed(1)}`, size)
+}
+
+const sea: Outline = (size, line) => {
+  const points = Array.from({ length: 97 }, (_, index) => {
+    const y = line + Math.abs(Math.sin(index * 0.7 + line)) * size.height * 0.012
+    return `${((index / 96) * size.width).toFixed(1)} ${y.toFixed(1)}`
+  })
+  return closed(points.join('L'), size)
+}
+
+const outlines: Record<string, Outline> = { hills, peaks, city, trees, sea }
 
 const document = ({ width, height }: Size, view: string, content: string): string =>
   `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ` +

@@ -1,18 +1,22 @@
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
 import { and, eq, lt, sql } from 'drizzle-orm'
 
+import type { Handler, JobRun, Outcome } from '../../../jobs/handlers.ts'
 import { enqueue } from '../../../jobs/jobs.ts'
 import type { AppContext } from '../../../kernel/context.ts'
 import type { PagePosition } from '../../../kernel/cursor.ts'
 import type { Db } from '../../../kernel/db/engine.ts'
 import { countRows, listNewest } from '../../../kernel/db/query.ts'
 import { ApiError } from '../../../kernel/errors.ts'
-import { idPattern, newId } from '../../../kernel/ids.ts'
+import { anyNetwork, fetchGuarded, GuardedFetchError, type Network } from '../../../kernel/fetch.ts'
+import { idPattern, newId, sign } from '../../../kernel/ids.ts'
 import { deliveriesWaitingMax, listPageMax } from '../../../kernel/limits.ts'
 import { zero } from '../../../kernel/money.ts'
-import { day, hour, iso } from '../../../kernel/time.ts'
+import { day, hour, iso, minute, second, unixSeconds } from '../../../kernel/time.ts'
 import { listNotesAfter, type Note } from '../../../people/notifications/notifications.ts'
-import { presentNote } from '../notes/present.ts'
-import { advance, type Hook, listHooksBehind } from './hooks.ts'
+import { presentNote } from '../notes/schemas.ts'
+import { advance, type Hook, listHooksBehind, markGone } from './hooks.ts'
 import { deliveries, hooks } from './tables.ts'
 
 export type Delivery = typeof deliveries.$inferSelect
@@ -105,7 +109,7 @@ export async function redeliver(ctx: AppContext, hook: Hook, id: string): Promis
 }
 
 /** Returns a delivery with its hook; undefined if either was deleted. */
-export async function findDelivery(
+async function findDelivery(
   { db }: AppContext,
   id: string,
 ): Promise<{ delivery: Delivery; hook: Hook } | undefined> {
@@ -117,7 +121,7 @@ export async function findDelivery(
   return found
 }
 
-export async function recordAttempt(
+async function recordAttempt(
   db: Db,
   id: string,
   outcome: Pick<Delivery, 'state' | 'tries' | 'status' | 'problem' | 'next' | 'ended'>,
@@ -126,7 +130,7 @@ export async function recordAttempt(
 }
 
 /** Fails a waiting delivery whose job ended without an attempt. */
-export async function recordFailure({ clock }: AppContext, db: Db, id: string, problem: string) {
+async function recordFailure({ clock }: AppContext, db: Db, id: string, problem: string) {
   await db
     .update(deliveries)
     .set({ state: 'failed', problem, next: null, ended: clock.now() })
@@ -138,4 +142,106 @@ const retentionMs = 30 * day
 /** Deletes deliveries that ended more than 30 days ago. */
 export async function deleteOldDeliveries({ db, clock }: AppContext): Promise<void> {
   await db.tx((tx) => tx.delete(deliveries).where(lt(deliveries.ended, clock.now() - retentionMs)))
+}
+
+const signingKey = ({ secret }: Pick<AppContext, 'secret'>, hook: string): Buffer =>
+  Buffer.from(sign(secret, `hook ${hook}`), 'base64url')
+
+/** Returns the secret of a hook in the format of Standard Webhooks. It is not stored. */
+export const signingSecret = (ctx: Pick<AppContext, 'secret'>, hook: string): string =>
+  `whsec_${signingKey(ctx, hook).toString('base64')}`
+
+/** Returns the headers of a message (https://www.standardwebhooks.com) sent at `at`, in ms. */
+export function signedHeaders(
+  ctx: Pick<AppContext, 'secret'>,
+  { hook, note: id, body }: { hook: string; note: string; body: string },
+  at: number,
+): Record<string, string> {
+  const timestamp = `${unixSeconds(at)}`
+  const mac = Buffer.from(sign(signingKey(ctx, hook), `${id}.${timestamp}.${body}`), 'base64url')
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'berth',
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${mac.toString('base64')}`,
+  }
+}
+
+const Input = Type.Object({ delivery: Type.String() })
+
+/** The waits between eight attempts; the last attempt is a day after the first. */
+const waits = [5 * second, 5 * minute, 25 * minute, 90 * minute, 4 * hour, 6 * hour, 12 * hour]
+
+/** Only the status of a response counts. The body is not read. */
+const bounds = { ms: 10 * second }
+
+/**
+ * Posts a delivery until the receiver responds with 2xx, at most eight times. Each attempt takes at
+ * most 10 s, connects to the address that was checked and follows no redirect. 410 ends the hook.
+ */
+export const hookHandler = (ctx: AppContext, net?: Network): Handler<typeof Input> => ({
+  input: Input,
+  data: Type.Null(),
+  restarts: Infinity,
+  run: (job) => run(ctx, job, net ?? (ctx.config.hooksToPrivate ? anyNetwork : undefined)),
+  compensate: async (db, { input, error }) => {
+    if (!Value.Check(Input, input)) return
+    await recordFailure(ctx, db, input.delivery, error?.code ?? 'cancelled')
+  },
+})
+
+async function run(
+  ctx: AppContext,
+  { input, signal, report }: JobRun<{ delivery: string }, unknown>,
+  net: Network | undefined,
+): Promise<Outcome> {
+  const found = await findDelivery(ctx, input.delivery)
+  if (!found || found.hook.gone !== null) {
+    return {
+      end: 'failed',
+      error: { code: 'gone', error: 'The webhook was deleted or is gone. Create it again.' },
+    }
+  }
+  const { delivery, hook } = found
+  const { status = null, problem = null } = await post(ctx, hook, delivery, signal, net)
+  const tries = delivery.tries + 1
+  const wait = waits[tries - 1]
+  const now = ctx.clock.now()
+  const attempt = { tries, status, problem, next: null, ended: now }
+  const isDelivered = status !== null && status >= 200 && status < 300
+  if (!isDelivered && status !== 410 && wait !== undefined) {
+    const retry = { ...attempt, state: 'waiting', next: now + wait, ended: null } as const
+    await report({}, (db) => recordAttempt(db, delivery.id, retry))
+    return { end: 'again', afterMs: wait }
+  }
+  const state = isDelivered ? 'delivered' : 'failed'
+  return {
+    end: 'done',
+    record: async (db) => {
+      await recordAttempt(db, delivery.id, { ...attempt, state })
+      if (status === 410) await markGone(ctx, db, hook.id)
+    },
+  }
+}
+
+/** Returns the status of the response, or why there is none. */
+async function post(
+  ctx: AppContext,
+  { id: hook, url }: Hook,
+  { note, body }: Delivery,
+  signal: AbortSignal,
+  net: Network | undefined,
+): Promise<{ status?: number; problem?: string }> {
+  const headers = signedHeaders(ctx, { hook, note, body }, ctx.clock.now())
+  try {
+    const init = { method: 'POST', headers, body }
+    const { status } = await fetchGuarded(url, init, bounds, signal, net)
+    return { status }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof GuardedFetchError) return { problem: error.reason }
+    const isTimeout = error instanceof Error && error.name === 'TimeoutError'
+    return { problem: isTimeout ? 'timed_out' : 'unreachable' }
+  }
 }

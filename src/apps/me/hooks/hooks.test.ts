@@ -17,8 +17,7 @@ import {
   type TestServer,
 } from '../../../testing/fixtures/test-server.ts'
 import { until } from '../../../testing/until.ts'
-import { deleteOldDeliveries, enqueueDeliveries } from './deliveries.ts'
-import { hookHandler } from './handler.ts'
+import { deleteOldDeliveries, enqueueDeliveries, hookHandler } from './deliveries.ts'
 import { add as addTo, list, listHooksBehind } from './hooks.ts'
 
 /** The public internet of these tests. */

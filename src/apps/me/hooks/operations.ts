@@ -17,8 +17,8 @@ import { agent, agentKey } from '../../../people/authentication.ts'
 import { noteKinds } from '../../../people/notifications/kinds.ts'
 import { operationsOf, writeErrors } from '../../../people/operation.ts'
 import * as deliveries from './deliveries.ts'
+import { signingSecret } from './deliveries.ts'
 import * as hooks from './hooks.ts'
-import { signingSecret } from './signing.ts'
 
 /** POST /me/hooks. */
 const CreateHookRequestSchema = strictObject(

@@ -5,8 +5,8 @@ import type { Caller } from '../../../people/agents/caller.ts'
 import { agent, agentKey, isStillAuthorized } from '../../../people/authentication.ts'
 import * as notifications from '../../../people/notifications/notifications.ts'
 import { operationsOf, writeErrors } from '../../../people/operation.ts'
-import { presentNote } from './present.ts'
 import * as schemas from './schemas.ts'
+import { presentNote } from './schemas.ts'
 import * as watch from './watch.ts'
 
 const operation = operationsOf('Your things')

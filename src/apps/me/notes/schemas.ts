@@ -10,7 +10,9 @@ import {
   strictObject,
   TimeSchema,
 } from '../../../kernel/schema.ts'
+import { iso } from '../../../kernel/time.ts'
 import { noteKinds } from '../../../people/notifications/kinds.ts'
+import type { Note } from '../../../people/notifications/notifications.ts'
 
 /** A note (document 1, section 1, Your things). */
 const NoteSchema = namedObject('Note', {
@@ -29,7 +31,7 @@ const NoteSchema = namedObject('Note', {
     description: 'The same facts for programs.',
   }),
 })
-export type NoteBody = Static<typeof NoteSchema>
+type NoteBody = Static<typeof NoteSchema>
 
 export const NotesQuerySchema = Type.Object({
   ...ListQuery.properties,
@@ -70,4 +72,16 @@ export const ReadNotesResponseSchema = Type.Object({
 /** Server-sent events (WHATWG HTML, section 9.2). */
 export const NoteEventsSchema = mediaSchema('text/event-stream', {
   description: 'Each event is a Note. Send its id as Last-Event-ID to resume.',
+})
+
+/** Returns a note as lists, streams and webhooks contain it. */
+export const presentNote = ({ id, kind, at, read, item, actor, text, data }: Note): NoteBody => ({
+  id,
+  kind,
+  at: iso(at),
+  read: read !== null,
+  ...(item !== null && { item }),
+  ...(actor !== null && { actor: `@${actor}` }),
+  text,
+  data,
 })

@@ -11,7 +11,7 @@ import {
   listRecentNumbers,
   type Note,
 } from '../../../people/notifications/notifications.ts'
-import { presentNote } from './present.ts'
+import { presentNote } from './schemas.ts'
 
 /** Interval of the poll that all streams of a process share. */
 const pollMs = second / 2

@@ -1,6 +1,16 @@
+import { type Static, Type } from '@sinclair/typebox'
+
 import type { AppContext } from '../../../kernel/context.ts'
+import { ListQuery, NextSchema } from '../../../kernel/cursor.ts'
 import { rejectRequest } from '../../../kernel/errors.ts'
 import { type NanoUsd, toCredits } from '../../../kernel/money.ts'
+import {
+  IdSchema,
+  mediaSchema,
+  momentSchema,
+  nullable,
+  TimeSchema,
+} from '../../../kernel/schema.ts'
 import { day, utcDay } from '../../../kernel/time.ts'
 import { agentOwner } from '../../../money/ledger/accounts.ts'
 import {
@@ -11,7 +21,57 @@ import {
 } from '../../../money/ledger/reports.ts'
 import type { Agent } from '../../../people/agents/agents.ts'
 import * as apps from '../../apps.ts'
-import type { EarningsBody, EarningsPeriodQuery, ItemEarningsBody } from './schemas.ts'
+
+const LedgerEntrySchema = Type.Object({
+  id: Type.Integer(),
+  at: TimeSchema,
+  kind: Type.String(),
+  credits: Type.Number({ description: 'Negative amounts are payments.' }),
+  balance: Type.Number({ description: 'The balance after this entry.' }),
+  ref: Type.String(),
+  item: nullable(Type.String()),
+})
+export type LedgerEntryBody = Static<typeof LedgerEntrySchema>
+
+export const LedgerListSchema = Type.Object({
+  entries: Type.Array(LedgerEntrySchema),
+  next: NextSchema,
+})
+
+export const CsvSchema = mediaSchema('text/csv', { description: 'RFC 4180, with a header row.' })
+
+const period = {
+  from: Type.Optional(momentSchema('ISO 8601: a day (UTC) or a moment.')),
+  to: Type.Optional(momentSchema('A day (inclusive) or a moment (exclusive).')),
+  item: Type.Optional(IdSchema),
+}
+
+export const EarningsPeriodQuerySchema = Type.Object(period)
+export const EarningsQuerySchema = Type.Object({ ...period, ...ListQuery.properties })
+type EarningsPeriodQuery = Static<typeof EarningsPeriodQuerySchema>
+
+const earned = {
+  sales: Type.Integer(),
+  gross: Type.Number({ description: 'What buyers paid, in credits.' }),
+  fee: Type.Number({ description: 'The share of the service.' }),
+  net: Type.Number({ description: 'What you received.' }),
+}
+const EarnedSchema = Type.Object(earned)
+type EarningsBody = Static<typeof EarnedSchema>
+
+const ItemEarningsSchema = Type.Object({
+  item: IdSchema,
+  title: nullable(Type.String()),
+  ...earned,
+})
+type ItemEarningsBody = Static<typeof ItemEarningsSchema>
+
+/** The response of GET /me/earnings. */
+export const EarningsSchema = Type.Object({
+  totals: EarnedSchema,
+  byItem: Type.Array(ItemEarningsSchema),
+  next: NextSchema,
+})
 
 const datePattern = /^\d{4}-\d\d-\d\d$/
 const momentPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)$/

@@ -1,6 +1,6 @@
 import { pattern } from '../../../kernel/text.ts'
-import { fromBase64, fromPercent } from '../decode.ts'
-import type { PackHit } from './findings.ts'
+import { fromBase64, fromPercent } from '../fold.ts'
+import type { PackHit } from './rules.ts'
 import type { PackFile, Statement } from './statements.ts'
 
 const marksMax = 200

@@ -1,6 +1,6 @@
 import { pattern } from '../../../kernel/text.ts'
-import type { PackHit } from './findings.ts'
 import { readHosts } from './hosts.ts'
+import type { PackHit } from './rules.ts'
 import type { Statement } from './statements.ts'
 
 const target = String.raw`(?:instructions?|prompts?|rules?|guidelines?|messages?|directions?|directives?|context|constraints?|polic(?:y|ies)|safeguards?|training|programming|guardrails?)`

@@ -1,10 +1,9 @@
 import { findSlur } from '../../../kernel/forbidden-text.ts'
 import { findSecrets } from '../secret-patterns.ts'
 import { destructive, persistence, protectionOff, remoteCode, reverseShell } from './commands.ts'
-import { type PackHit, type PackScan, toFindings, toPackScan } from './findings.ts'
 import { decodedRuns, decodedTexts, hiddenCharacters, hiddenComments, outOfView } from './hidden.ts'
 import { override, remoteInstructions, wallet } from './orders.ts'
-import { getPackRule } from './rules.ts'
+import { getPackRule, type PackHit, type PackScan, toFindings, toPackScan } from './rules.ts'
 import { type PackFile, readStatements, type Statement } from './statements.ts'
 import { theft } from './theft.ts'
 

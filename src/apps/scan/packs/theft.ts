@@ -1,5 +1,5 @@
 import type { Hit } from './automaton.ts'
-import type { PackHit } from './findings.ts'
+import type { PackHit } from './rules.ts'
 import { bitsOf, isNegated, ordered, readSignals, type Signals } from './signals.ts'
 import type { Statement } from './statements.ts'
 import { type Command, judgeCommand, startBlock } from './theft-code.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { scan } from '../scan.ts'
+import { scan } from '../inspection.ts'
 
 const script = (code: string) => `<!doctype html>\n<script>\n${code}\n</script>`
 const found = (html: string) => scan(html).findings.map(({ code, line }) => `${code} ${line}`)

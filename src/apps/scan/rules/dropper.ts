@@ -1,6 +1,6 @@
 import { pattern } from '../../../kernel/text.ts'
-import { fromBase64 } from '../decode.ts'
 import type { Hit } from '../findings.ts'
+import { fromBase64 } from '../fold.ts'
 import type { Page } from '../page.ts'
 import { NUMBER, TEXT } from '../tokens.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { scan } from '../scan.ts'
+import { scan } from '../inspection.ts'
 
 const found = (html: string) => scan(html).findings.map(({ code, line }) => `${code} ${line}`)
 const program = `TVqQAAMAAAAEAAAA//8AALgAAAAAAAAAQAAAAAAAAAA${'A'.repeat(400)}`

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { readPage, scan } from '../scan.ts'
+import { readPage, scan } from '../inspection.ts'
 import { findCredentialField } from './phish.ts'
 
 const codesOf = (html: string): string[] => [

@@ -8,7 +8,7 @@ import {
   successesOf,
   successLowOf,
   wilsonLow,
-} from './wilson.ts'
+} from './counting.ts'
 
 const none = { worked: 0, partly: 0, failed: 0, abandoned: 0, expired: 0 }
 

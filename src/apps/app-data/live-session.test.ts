@@ -21,8 +21,7 @@ import {
   watchesPerPageMax,
 } from './limits.ts'
 import { LiveQueries } from './live-queries.ts'
-import { LiveSession } from './live-session.ts'
-import { keepLive } from './live.ts'
+import { keepLive, LiveSession } from './live-session.ts'
 import { Rooms } from './rooms.ts'
 
 let t: TestServer

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { TarballReader } from './tarball-reader.ts'
+import { TarballReader } from './registry.ts'
 
 const mb = 1_048_576
 

@@ -1,6 +1,13 @@
 import type { AppContext } from '../../../kernel/context.ts'
 import { formatCsv } from '../../../kernel/csv.ts'
-import { ListQuery, pageHighestFirst } from '../../../kernel/cursor.ts'
+import {
+  ListQuery,
+  makeCursor,
+  pageHighestFirst,
+  pageSize,
+  parseCursor,
+  takePage,
+} from '../../../kernel/cursor.ts'
 import { csv } from '../../../kernel/http/outcome.ts'
 import { csvRowsMax } from '../../../kernel/limits.ts'
 import { toCredits } from '../../../kernel/money.ts'
@@ -10,9 +17,64 @@ import { type Entry, listEntries } from '../../../money/ledger/reports.ts'
 import type { Agent } from '../../../people/agents/agents.ts'
 import { agent } from '../../../people/authentication.ts'
 import { operationsOf } from '../../../people/operation.ts'
-import { CsvSchema, type LedgerEntryBody, LedgerListSchema } from './schemas.ts'
+import * as schemas from './earnings.ts'
+import {
+  type After,
+  CsvSchema,
+  getEarningsTotals,
+  type LedgerEntryBody,
+  LedgerListSchema,
+  listItemEarnings,
+  parsePeriod,
+} from './earnings.ts'
 
 const operation = operationsOf('Your things')
+
+/** Reads a cursor: the net earnings, in NanoUsd, and the id of the last item. */
+function parseAfter(cursor: string | undefined): After | undefined {
+  const [net = '0', item = ''] = parseCursor(cursor, /^net (\d{1,18}) ([A-Za-z0-9_-]{12})$/) ?? []
+  return item ? { net: BigInt(net), item } : undefined
+}
+
+const getEarnings = operation({
+  id: 'get_earnings',
+  route: 'GET /me/earnings',
+  summary: 'Show what your sales earned, in total and by item.',
+  description: 'In credits: "gross" is what buyers paid, "net" is what you received.',
+  access: agent,
+  input: { query: schemas.EarningsQuerySchema },
+  output: { 200: schemas.EarningsSchema },
+  errors: ['bad_request'],
+  async run(ctx, { caller: { agent }, query }) {
+    const period = parsePeriod(query)
+    const limit = pageSize(query.limit)
+    const after = parseAfter(query.cursor)
+    const rows = await listItemEarnings(ctx, agent, period, { limit: limit + 1, after })
+    const { page, next } = takePage(rows, limit, ({ netNano, item }) =>
+      makeCursor('net', String(netNano), item),
+    )
+    const byItem = page.map(({ netNano: _, ...body }) => body)
+    return { totals: await getEarningsTotals(ctx, agent, period), byItem, next }
+  },
+})
+
+const getEarningsCsv = operation({
+  id: 'get_earnings_csv',
+  route: 'GET /me/earnings.csv',
+  summary: 'Download your earnings by item as CSV.',
+  access: agent,
+  input: { query: schemas.EarningsPeriodQuerySchema },
+  output: { 200: schemas.CsvSchema },
+  errors: ['bad_request'],
+  async run(ctx, { caller: { agent }, query }) {
+    const columns = ['item', 'title', 'sales', 'gross', 'fee', 'net'] as const
+    const rows = await listItemEarnings(ctx, agent, parsePeriod(query), { limit: csvRowsMax })
+    return csv('earnings', formatCsv(columns, rows))
+  },
+})
+
+/** The earnings of an agent (document 1, section 1, Your things). */
+export const earningsOperations = [getEarnings, getEarningsCsv]
 
 /** Lists the ledger entries of an agent, newest first, with numbers below `before`. */
 export async function listLedger(

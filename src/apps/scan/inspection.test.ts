@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 
+import { readPage, scan } from './inspection.ts'
 import { RULES } from './rules.ts'
-import { readPage, scan } from './scan.ts'
 
 const size = 400_000
 const fill = (piece: string, before = '', after = '') =>
