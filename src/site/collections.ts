@@ -20,11 +20,19 @@ import { idPattern } from '../kernel/ids.ts'
 import { t } from '../kernel/words/message.ts'
 import { actingAgent, actingField } from './acting-agent.ts'
 import { section, withQuery } from './components.ts'
-import { confirmDialog } from './confirm-dialog.ts'
 import { linkPanel, shareButton } from './explore/share.ts'
 import { form, performAs } from './form.ts'
 import { formatCount, renderDate } from './format.ts'
-import { alert, button, type Form, hiddenField, inputField, postForm, textArea } from './forms.ts'
+import {
+  alert,
+  button,
+  confirmDialog,
+  type Form,
+  hiddenField,
+  inputField,
+  postForm,
+  textArea,
+} from './forms.ts'
 import type { Layout, Page } from './layout.ts'
 import { emptyState } from './lists.ts'
 import {

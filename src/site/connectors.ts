@@ -27,10 +27,17 @@ import { describeError } from '../people/error-response.ts'
 import type { Person } from '../people/people.ts'
 import { agentField } from './acting-agent.ts'
 import { messagePage, narrowPage, section } from './components.ts'
-import { confirmDialog } from './confirm-dialog.ts'
 import { form } from './form.ts'
 import { renderDate } from './format.ts'
-import { alert, button, type Form, hiddenField, postForm, ticksField } from './forms.ts'
+import {
+  alert,
+  button,
+  confirmDialog,
+  type Form,
+  hiddenField,
+  postForm,
+  ticksField,
+} from './forms.ts'
 import type { Layout, Page } from './layout.ts'
 import { dataTable } from './lists.ts'
 import {

@@ -9,14 +9,14 @@ import { type Html, html } from '../kernel/html.ts'
 import { msg, t } from '../kernel/words/message.ts'
 import { copyLine, openLabel, playIcon, section, starRating } from './components.ts'
 import { formatCount } from './format.ts'
-import { discoveryLinks } from './guide/discovery.ts'
 import { getGuide } from './guide/guide.ts'
+import { discoveryLinks } from './guide/routes.ts'
 import type { Page } from './layout.ts'
 import { emptyState } from './lists.ts'
 import { waysToMake } from './new/new.ts'
-import { playHere } from './play-here.ts'
 import { boatsMax, renderQuay } from './quay.ts'
 import { readShelves, renderShelf } from './shelves.ts'
+import { playHere } from './tiles.ts'
 
 /** A prompt that makes an agent publish its first app. */
 export const agentPrompt = ({ urls }: AppContext): Html =>

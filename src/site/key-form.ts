@@ -8,14 +8,17 @@ import {
 import type { KeyParams } from '../gateway/accounts/schemas.ts'
 import { rejectRequest } from '../kernel/errors.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
+import { newId } from '../kernel/ids.ts'
 import { keyNameCharsMax } from '../kernel/limits.ts'
 import { type NanoUsd, toCredits } from '../kernel/money.ts'
 import { iso } from '../kernel/time.ts'
 import { msg, t, type Text } from '../kernel/words/message.ts'
 import type { Key, KeySettings, Project } from '../money/keys/keys.ts'
 import type { PeriodSpending } from '../money/ledger/reports.ts'
+import { copyLine, narrowPage, saveSecret } from './components.ts'
 import { spendingBar } from './format.ts'
-import { type Form, inputField, readCredits, selectField, textArea } from './forms.ts'
+import { type Form, hiddenField, inputField, readCredits, selectField, textArea } from './forms.ts'
+import type { Page } from './layout.ts'
 
 const modelsCharsMax = 10_000
 
@@ -161,3 +164,26 @@ function readRate(sent: Form, field: string, label: Text): number | null {
   if (Number.isInteger(rate) && rate >= 1 && rate <= perMinuteMax) return rate
   rejectRequest(t('Enter a whole number of “{label}”, 1 or more, or leave it empty.', { label }))
 }
+
+interface NewKey {
+  /** A sentence about what the key allows. */
+  purpose: string
+  /** The path of the page to return to. */
+  back: string
+}
+
+/** An idempotency key: a form that is submitted twice creates one API key. */
+export const keyRefField = (): Html => hiddenField('ref', newId())
+
+/** Returns the idempotency key of a form with `keyRefField`. */
+export const refOf = (sent: Form): string | undefined => sent.text('ref') || undefined
+
+/** Shows a new key once. A reload submits the form again, which fails. */
+export const keyPage = (key: string, { purpose, back }: NewKey): Page =>
+  narrowPage(
+    t('Save your API key'),
+    html`<p class="lead">${purpose} You cannot see this key again.</p>
+      ${saveSecret(copyLine(key, t('API key')), `berth-${key.slice(0, 11)}.txt`)}
+      <p class="actions"><a class="button" href="${back}">Done</a></p>`,
+    { scripts: ['copy-line.js', 'save-secret.js'] },
+  )

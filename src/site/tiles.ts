@@ -1,11 +1,11 @@
 import { largeSize, smallSize } from '../apps/covers/limits.ts'
 import type { CoverBody } from '../apps/covers/schemas.ts'
-import type { Tile } from '../apps/explore/schemas.ts'
+import type { Item, Tile } from '../apps/explore/schemas.ts'
 import { isPackKind } from '../apps/kinds.ts'
 import type { Shelf } from '../apps/shelves.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
-import { starRating } from './components.ts'
+import { openLabel, playIcon, starRating } from './components.ts'
 import { coverArt } from './cover-art.ts'
 import { formatAmount, formatCount } from './format.ts'
 import { imagePath } from './paths.ts'
@@ -123,3 +123,16 @@ export const tileGrid = (
   html`<ul class="tiles${options.style && ` ${options.style}`}">
     ${items.map((item, at) => renderTile(ctx, item, at, options))}
   </ul>`
+
+/**
+ * The cover of an item with a large play button. With scripts it plays in place, in the same
+ * sandbox as its link; without, it opens the link.
+ */
+export const playHere = (ctx: AppContext, item: Item): Html =>
+  html`<play-here data-title="${item.title}"
+    ><a class="poster" href="/a/${item.id}" aria-label="${openLabel(item)} ${item.title}"
+      >${itemCover(ctx, item, { widths: 'wide', isEager: true })}<span class="start-button"
+        >${playIcon}${openLabel(item)}</span
+      ></a
+    ></play-here
+  >`

@@ -12,10 +12,18 @@ import { section, withQuery } from '../../site/components.ts'
 import { form } from '../../site/form.ts'
 import { renderDate } from '../../site/format.ts'
 import { button, type Form, hiddenField, inputField, notice, postForm } from '../../site/forms.ts'
-import { budgetLines, capFields, keyFields, readCaps, readKeyParams } from '../../site/key-form.ts'
+import {
+  budgetLines,
+  capFields,
+  keyFields,
+  keyPage,
+  keyRefField,
+  readCaps,
+  readKeyParams,
+  refOf,
+} from '../../site/key-form.ts'
 import type { Page } from '../../site/layout.ts'
 import { dataTable } from '../../site/lists.ts'
-import { keyPage, keyRefField, refOf } from '../../site/new-key.ts'
 import type { UserRequest } from '../../site/session.ts'
 import { findKeyManager } from '../operator/grants.ts'
 import { addAccountKey, addProject } from '../operator/key-operations.ts'

@@ -6,13 +6,24 @@ import { capOf } from '../../money/keys/keys.ts'
 import { projectCounter } from '../../money/keys/restrictions.ts'
 import { findLatestSpending, sumSpendingByPeriod } from '../../money/ledger/reports.ts'
 import { section, statList, withQuery } from '../../site/components.ts'
-import { confirmDialog } from '../../site/confirm-dialog.ts'
 import { form } from '../../site/form.ts'
 import { renderDate, renderDateTime } from '../../site/format.ts'
-import { button, type Form, hiddenField, inputField, postForm } from '../../site/forms.ts'
-import { budgetStats, keyFields } from '../../site/key-form.ts'
+import {
+  button,
+  confirmDialog,
+  type Form,
+  hiddenField,
+  inputField,
+  postForm,
+} from '../../site/forms.ts'
+import {
+  budgetStats,
+  keyFields,
+  keyPage as showKey,
+  keyRefField,
+  refOf,
+} from '../../site/key-form.ts'
 import type { Page } from '../../site/layout.ts'
-import { keyPage as showKey, keyRefField, refOf } from '../../site/new-key.ts'
 import type { UserRequest } from '../../site/session.ts'
 import {
   changeAccountKey,

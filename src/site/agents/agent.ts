@@ -11,9 +11,17 @@ import type { Note } from '../../people/notifications/notifications.ts'
 import { keyForm, keyTable } from '../account.ts'
 import { spendingChart } from '../chart.ts'
 import { section, statList } from '../components.ts'
-import { confirmDialog } from '../confirm-dialog.ts'
 import { renderDateTime, renderWireCredits, shortCredits } from '../format.ts'
-import { alert, button, type Form, hiddenField, inputField, notice, postForm } from '../forms.ts'
+import {
+  alert,
+  button,
+  confirmDialog,
+  type Form,
+  hiddenField,
+  inputField,
+  notice,
+  postForm,
+} from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { itemList, ledgerTable } from '../lists.ts'
 

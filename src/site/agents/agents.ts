@@ -25,9 +25,9 @@ import { section } from '../components.ts'
 import { form } from '../form.ts'
 import { formatCount, renderDate, renderWireCredits, shortCredits } from '../format.ts'
 import { alert, button, type Form, inputField, postForm, readCredits } from '../forms.ts'
+import { keyPage, refOf } from '../key-form.ts'
 import type { Layout, Page } from '../layout.ts'
 import { createdCursor, cursorPager, emptyState } from '../lists.ts'
-import { keyPage, refOf } from '../new-key.ts'
 import {
   getPageRequest,
   type PageRequest,

@@ -6,15 +6,136 @@ import { t } from '../../kernel/words/message.ts'
 import { checkAgentsOn } from '../../people/authentication.ts'
 import { codeTabs, section } from '../components.ts'
 import { inputField } from '../forms.ts'
-import type { DescribedOperation } from '../guide/read-description.ts'
+import { type DescribedOperation, type Schema, typeOf } from '../guide/read-description.ts'
 import type { Layout, Page } from '../layout.ts'
 import { dataTable, sideNav } from '../lists.ts'
 import { listApis, operationPath, type ReadOpenApi, type ReferencedApi } from './api-operations.ts'
 import { methodName } from './api-page.ts'
 import { turnNav } from './docs.ts'
-import { exampleOf, resolveSchema } from './example-value.ts'
-import { fieldList, parameterList } from './field-list.ts'
 import { type BodyKind, codeLanguages, type CodeRequest, requestCode } from './request-code.ts'
+
+/** Nested values of an example below this depth are left out. */
+const exampleDepthMax = 6
+
+/** Returns the record that a schema names, or the schema itself. */
+function resolveSchema(given: unknown, records: Record<string, Schema>): Schema {
+  const schema: Schema = Object(given)
+  const { $ref } = schema
+  if (typeof $ref !== 'string') return schema
+  return Object(records[$ref.replace(/.*\//, '')])
+}
+
+/**
+ * Returns a value that a schema allows, for an example: one that the schema has, or else its
+ * required fields.
+ */
+function exampleOf(
+  given: unknown,
+  records: Record<string, Schema>,
+  depth = exampleDepthMax,
+): unknown {
+  const schema = resolveSchema(given, records)
+  const { examples, default: initial, enum: values, properties, items, type } = schema
+  for (const list of [examples, values]) if (Array.isArray(list)) return list[0]
+  if (initial !== undefined) return initial
+  const [variant] = [schema['anyOf'] ?? schema['oneOf'] ?? []].flat()
+  if (variant !== undefined && !properties) return exampleOf(variant, records, depth - 1)
+  if (properties) {
+    const required = [schema['required'] ?? []].flat()
+    const fields = Object.entries(Object(properties)).filter(([name]) => required.includes(name))
+    return Object.fromEntries(
+      depth > 0 ? fields.map(([name, field]) => [name, exampleOf(field, records, depth - 1)]) : [],
+    )
+  }
+  if (items) return depth > 0 ? [exampleOf(items, records, depth - 1)] : []
+  return plainExample(type, schema)
+}
+
+function plainExample(type: unknown, { minimum, format }: Schema): unknown {
+  const [name] = [type].flat()
+  if (name === 'integer' || name === 'number') return typeof minimum === 'number' ? minimum : 1
+  if (name === 'boolean') return true
+  if (name === 'string') return format === 'binary' ? '@file' : '...'
+  return name === 'object' || name === undefined ? {} : null
+}
+
+type Records = Record<string, Schema>
+
+/** Fields nested deeper are only named by their type. */
+const depthMax = 4
+/** A longer pattern says less than the description. */
+const patternCharsMax = 32
+
+/** Returns the type of a field, without the fields of an object. */
+function typeName(given: unknown): string {
+  const { description, properties, pattern, ...schema } = Object(given)
+  if (properties) return 'object'
+  const isShort = typeof pattern === 'string' && pattern.length <= patternCharsMax
+  return typeOf(isShort ? { ...schema, pattern } : schema, typeName)
+}
+
+/** Returns the objects that a schema allows: itself, its items or its variants. */
+function objectsOf(given: unknown, records: Records, depth: number): Schema[] {
+  const schema = resolveSchema(given, records)
+  const { properties, items, allOf } = schema
+  if (properties) return [schema]
+  if (depth === 0) return []
+  if (items) return objectsOf(items, records, depth - 1)
+  const variants = schema['anyOf'] ?? schema['oneOf'] ?? allOf
+  return Array.isArray(variants)
+    ? variants.flatMap((variant) => objectsOf(variant, records, depth - 1))
+    : []
+}
+
+/** Renders the fields of a schema. Those of objects inside it open below their field. */
+function fieldList(schema: unknown, records: Records, depth = depthMax): Part {
+  const objects = depth > 0 ? objectsOf(schema, records, depth) : []
+  return objects.map(
+    ({ properties, required }, at) =>
+      html`${at > 0 && html`<p class="small">or</p>`}
+        <ul class="fields">
+          ${Object.entries(Object(properties)).map(([name, field]) =>
+            fieldItem(name, field, [required].flat().includes(name), records, depth),
+          )}
+        </ul>`,
+  )
+}
+
+function fieldItem(
+  name: string,
+  field: unknown,
+  isRequired: boolean,
+  records: Records,
+  depth: number,
+): Part {
+  const { description }: { description?: string } = Object(field)
+  const inner = fieldList(field, records, depth - 1)
+  const hasInner = Array.isArray(inner) && inner.length > 0
+  return html`<li>
+    <p>
+      <code>${name}</code> <span class="small">${typeName(field)}</span>
+      ${isRequired && html`<strong class="small">required</strong>`}
+    </p>
+    ${description !== undefined && html`<p>${description}</p>`}
+    ${
+      hasInner &&
+      html`<details>
+        <summary>Fields of ${name}</summary>
+        ${inner}
+      </details>`
+    }
+  </li>`
+}
+
+/** Renders parameters of a path or a query like the fields of a body. */
+const parameterList = (
+  parameters: { name: string; required: boolean; description?: string; schema: Schema }[],
+): Part =>
+  html`<ul class="fields">
+    ${parameters.map(({ name, required, description, schema }) =>
+      fieldItem(name, { ...schema, ...(description && { description }) }, required, {}, 1),
+    )}
+  </ul>`
 
 const bodyKinds: Record<string, BodyKind> = {
   'application/json': 'json',

@@ -13,7 +13,7 @@ import { hiddenField } from '../forms.ts'
 import { agentPrompt } from '../home.ts'
 import type { Page } from '../layout.ts'
 import { chip, emptyState, searchField, tileList, tilesShown } from '../lists.ts'
-import { readPackFacts } from '../packs/pack-facts.ts'
+import { readPackFacts } from '../packs/pack-page.ts'
 import { readShelves, renderShelf, type Shelf } from '../shelves.ts'
 import { wireWord } from '../wire-words.ts'
 

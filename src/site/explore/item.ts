@@ -13,8 +13,8 @@ import { formatAmount, formatCount, renderDate } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { packPage } from '../packs/pack-page.ts'
 import { imagePath } from '../paths.ts'
-import { playHere } from '../play-here.ts'
 import { renderShelf } from '../shelves.ts'
+import { playHere } from '../tiles.ts'
 import {
   familySection,
   itemChips,

@@ -17,9 +17,16 @@ import type { Agent } from '../../people/agents/agents.ts'
 import type { Person } from '../../people/people.ts'
 import { actingField } from '../acting-agent.ts'
 import { openLabel, starRating, withQuery } from '../components.ts'
-import { confirmDialog } from '../confirm-dialog.ts'
 import { formatCount, renderDate } from '../format.ts'
-import { alert, button, type Form, hiddenField, postForm, textArea } from '../forms.ts'
+import {
+  alert,
+  button,
+  confirmDialog,
+  type Form,
+  hiddenField,
+  postForm,
+  textArea,
+} from '../forms.ts'
 import { createdCursor, pager } from '../lists.ts'
 import { type UserRequest, withNext } from '../session.ts'
 

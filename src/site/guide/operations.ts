@@ -8,8 +8,8 @@ import { Revalidated, text, withHeaders } from '../../kernel/http/outcome.ts'
 import { lenientObject, mediaSchema, NotModifiedSchema, nullable } from '../../kernel/schema.ts'
 import { anyone } from '../../people/authentication.ts'
 import { operationsOf } from '../../people/operation.ts'
-import { discoveryLinks } from './discovery.ts'
 import { getGuide, guideMarkdown } from './guide.ts'
+import { discoveryLinks } from './routes.ts'
 
 const operation = operationsOf('Start')
 

@@ -1,10 +1,15 @@
-import { builderKind } from '../../apps/builds/builder-kind.ts'
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
+import { type BuilderKind, builderKind } from '../../apps/builds/builder-kind.ts'
 import { findUsualPrice, quoteBuild } from '../../apps/builds/builds.ts'
 import { pageZipLimits } from '../../apps/folders/limits.ts'
+import { readyMadePages } from '../../gateway/providers/demo/builder/prompt-analysis.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
-import { newId } from '../../kernel/ids.ts'
+import { newId, sign } from '../../kernel/ids.ts'
 import { buildPromptCharsMax, htmlBytesMax, titleCharsMax } from '../../kernel/limits.ts'
+import { oneOf } from '../../kernel/schema.ts'
 import { msg, t } from '../../kernel/words/message.ts'
 import type { Agent } from '../../people/agents/agents.ts'
 import { payingField } from '../acting-agent.ts'
@@ -21,7 +26,48 @@ import {
 } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { appPreview } from '../studio/preview.ts'
-import { builderLimits, otherWays } from './ways.ts'
+
+/** The ways to an app that need no model, as cards. `page` is the place of the upload form. */
+const otherWays = (page: '/new#page' | '#page'): Html =>
+  html`<ul class="ways">
+    <li>
+      <a href="${page}">
+        <strong>Paste or upload a page</strong>
+        <span>An HTML file, a folder or a zip. Try it here before you have an account.</span>
+      </a>
+    </li>
+    <li>
+      <a href="/explore?price=free">
+        <strong>Remix an app</strong>
+        <span>Copy one that you like with its code, and change it in the studio.</span>
+      </a>
+    </li>
+    <li>
+      <a href="/#for-agents">
+        <strong>Connect your agent</strong>
+        <span>It writes the page with its own model, publishes it and gives you the link.</span>
+      </a>
+    </li>
+  </ul>`
+
+const limits = (kind: Exclude<BuilderKind, 'model'>): string =>
+  kind === 'none'
+    ? t('This server has no model that builds what you describe.')
+    : t(
+        'This server has no model that builds what you describe. Its demo builder makes ready-made pages from your words: {readyMadePages}.',
+        { readyMadePages: t(readyMadePages) },
+      )
+
+/** Says what the builder cannot do, and to the operator how to change that. */
+function builderLimits(ctx: AppContext, isOperator = false): Part {
+  const kind = builderKind(ctx)
+  if (kind === 'model') return false
+  const add =
+    isOperator &&
+    html` <a href="/console/providers">Add a model</a>: paste the key of a provider, or use a server
+      of this machine.`
+  return html`<p class="small limits">${limits(kind)}${add}</p>`
+}
 
 const examples = [
   msg('A packing list with tent, boots and a map'),
@@ -251,4 +297,55 @@ async function pageForm(ctx: AppContext, view: NewAppView): Promise<Html> {
       <p class="drop-hint with-script">The preview of your page appears here.</p>
     </div>
   </page-drop>`
+}
+
+const kb = 1_024
+
+/** The HTML of a draft that a sign-up form carries, and the form with it. */
+export const draftHtmlBytesMax = 128 * kb
+export const draftFormBytesMax = 512 * kb
+/** A draft in a form is valid for this time. */
+const draftMs = 86_400_000
+
+const DraftSchema = Type.Object({
+  prompt: Type.String({ maxLength: buildPromptCharsMax }),
+  html: Type.String({ maxLength: draftHtmlBytesMax }),
+  title: Type.String({ maxLength: titleCharsMax }),
+  kind: oneOf(['app', 'game']),
+})
+const SignedDraftSchema = Type.Object({ draft: DraftSchema, expires: Type.Integer() })
+
+/** The unsent work of a visitor without an account. The server does not store it. */
+export type Draft = Static<typeof DraftSchema>
+
+const signatureOf = (ctx: AppContext, payload: string): string =>
+  sign(ctx.secret, `draft ${payload}`)
+
+/** Returns the hidden text that carries a draft through sign-up; undefined for a large one. */
+export function signDraft(ctx: AppContext, draft: Draft): string | undefined {
+  if (!Value.Check(DraftSchema, draft)) return undefined
+  if (Buffer.byteLength(draft.html) > draftHtmlBytesMax) return undefined
+  const payload = JSON.stringify({ draft, expires: ctx.clock.now() + draftMs })
+  const text = Buffer.from(payload).toString('base64url')
+  return `${text}.${signatureOf(ctx, text)}`
+}
+
+/** Reads a signed draft; undefined for one that expired or that this server did not sign. */
+export function readDraft(ctx: AppContext, text: string): Draft | undefined {
+  const [payload = '', signature = ''] = text.split('.')
+  if (payload === '' || signature !== signatureOf(ctx, payload)) return undefined
+  const signed: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString())
+  if (!Value.Check(SignedDraftSchema, signed) || signed.expires < ctx.clock.now()) return undefined
+  return signed.draft
+}
+
+/** Returns a draft as the fields of a submitted form. */
+export function draftForm({ prompt, html, title, kind }: Draft): Form {
+  const draft = { prompt, html, title, kind }
+  const values = new Map(Object.entries(draft).filter(([, value]) => value !== ''))
+  return {
+    text: (name) => values.get(name) ?? '',
+    has: (name) => values.has(name),
+    file: () => undefined,
+  }
 }

@@ -29,8 +29,16 @@ import {
   type UserRequest,
 } from '../session.ts'
 import { renderSignIn, renderSignUp } from '../sign-in/sign-in.ts'
-import { draftForm, draftFormBytesMax, draftHtmlBytesMax, readDraft, signDraft } from './draft.ts'
-import { kindOfPrompt, newAppPage, type NewAppView } from './new.ts'
+import {
+  draftForm,
+  draftFormBytesMax,
+  draftHtmlBytesMax,
+  kindOfPrompt,
+  newAppPage,
+  type NewAppView,
+  readDraft,
+  signDraft,
+} from './new.ts'
 
 /** Makes an app as one of a person's agents: from a description, or from a page. */
 export const newAppRoutes = (ctx: AppContext, layout: Layout) =>

@@ -1,5 +1,5 @@
 import type { WorkerReply } from '../../kernel/worker-pool.ts'
-import { type MarkdownTask, renderMarkdown } from './render-markdown.ts'
+import { type MarkdownTask, renderMarkdown } from './markdown.ts'
 
 declare const self: Worker
 

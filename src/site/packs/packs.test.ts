@@ -14,7 +14,7 @@ import {
   type TestAgent,
   type TestServer,
 } from '../../testing/fixtures/test-server.ts'
-import { renderMarkdown } from './render-markdown.ts'
+import { renderMarkdown } from './markdown.ts'
 
 let t: TestServer
 let ann: TestAgent

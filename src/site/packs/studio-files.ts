@@ -12,10 +12,10 @@ import { newId } from '../../kernel/ids.ts'
 import type { Json } from '../../kernel/schema.ts'
 import { t } from '../../kernel/words/message.ts'
 import { section } from '../components.ts'
-import { confirmDialog } from '../confirm-dialog.ts'
 import { formatBytes } from '../format.ts'
 import {
   button,
+  confirmDialog,
   type Form,
   hiddenField,
   inputField,

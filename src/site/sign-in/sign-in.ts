@@ -8,7 +8,7 @@ import { messagePage, narrowPage, saveSecret } from '../components.ts'
 import { form } from '../form.ts'
 import { alert, button, type Form, hiddenField, inputField, postForm } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
-import { draftFormBytesMax } from '../new/draft.ts'
+import { draftFormBytesMax } from '../new/new.ts'
 import {
   getPageRequest,
   handleForm,

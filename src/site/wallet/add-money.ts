@@ -34,7 +34,7 @@ import { alert, button, choiceField, type Form, inputField, postForm } from '../
 import type { Layout, Page } from '../layout.ts'
 import { chip, dataTable, emptyState, tableSection } from '../lists.ts'
 import { pageRoutes, userForm, userPage, type UserRequest } from '../session.ts'
-import { walletTabs } from './tabs.ts'
+import { walletTabs } from './history.ts'
 
 const addMoneyPath = '/wallet/add'
 

@@ -1,11 +1,13 @@
 import { listHistory } from '../../gateway/usage/history.ts'
 import type { HistoryQuery, UsageRow } from '../../gateway/usage/schemas.ts'
+import type { Config } from '../../kernel/config/settings.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { csvRowsMax, historyPageMax } from '../../kernel/limits.ts'
 import { fromUsd, zero } from '../../kernel/money.ts'
 import { iso } from '../../kernel/time.ts'
 import { msg, t } from '../../kernel/words/message.ts'
+import { openMethods } from '../../money/payments/coins/method.ts'
 import { withQuery } from '../components.ts'
 import {
   formatAmount,
@@ -16,8 +18,23 @@ import {
 } from '../format.ts'
 import { button, selectField } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { emptyState, numberPager } from '../lists.ts'
-import { walletTabs } from './tabs.ts'
+import { emptyState, numberPager, tabNav } from '../lists.ts'
+
+const addMoney = ['/wallet/add', msg('Add money')] as const
+const walletLinks = [
+  ['/wallet', msg('Overview')],
+  addMoney,
+  ['/wallet/history', msg('Usage')],
+  ['/wallet/ledger', msg('Transactions')],
+  ['/wallet/playground', msg('Playground')],
+] as const
+
+/** The pages of the wallet. Adding money is one of them only where this server takes payments. */
+export function walletTabs(config: Config, at: (typeof walletLinks)[number][0]): Html {
+  const canPay = openMethods(config).length > 0
+  const shown = walletLinks.filter((link) => canPay || link !== addMoney)
+  return tabNav(t('Wallet'), shown, at)
+}
 
 const rowsShown = 50
 

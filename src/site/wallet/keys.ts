@@ -12,16 +12,23 @@ import { counterOf, type Key, listAll } from '../../money/keys/keys.ts'
 import { type LatestSpending, sumSpendingByPeriod } from '../../money/ledger/reports.ts'
 import * as ownKeys from '../../people/keys.ts'
 import { copyLine, statList } from '../components.ts'
-import { revokeDialog } from '../confirm-dialog.ts'
 import { form } from '../form.ts'
 import { renderDate, renderDateTime, spendingBar } from '../format.ts'
-import { alert, button, type Form, inputField, notice, postForm, readCredits } from '../forms.ts'
-import { budgetStats, keyFields, readKeyParams } from '../key-form.ts'
+import {
+  alert,
+  button,
+  type Form,
+  inputField,
+  notice,
+  postForm,
+  readCredits,
+  revokeDialog,
+} from '../forms.ts'
+import { budgetStats, keyFields, keyPage, keyRefField, readKeyParams, refOf } from '../key-form.ts'
 import type { Page } from '../layout.ts'
 import { dataTable } from '../lists.ts'
-import { keyPage, keyRefField, refOf } from '../new-key.ts'
 import type { UserRequest } from '../session.ts'
-import { walletTabs } from './tabs.ts'
+import { walletTabs } from './history.ts'
 
 export const keysPath = '/wallet/keys'
 

@@ -38,7 +38,7 @@ import {
   userPage,
   type UserRequest,
 } from '../session.ts'
-import { historyPage, readFilters, readRows } from './history.ts'
+import { historyPage, readFilters, readRows, walletTabs } from './history.ts'
 import {
   changeKey,
   changeKeys,
@@ -48,7 +48,6 @@ import {
   type KeysView,
   walletKeySection,
 } from './keys.ts'
-import { walletTabs } from './tabs.ts'
 
 const ranges = [7, 30, 90] as const
 
