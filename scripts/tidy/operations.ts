@@ -22,6 +22,32 @@ export const outcomes = (tree: Source[]): Finding[] =>
       }),
     )
 
+/** Modules whose functions operations call. */
+const domain = /^src\/(store|money|jobs|people|apps|gateway)\/(?!.*\.test\.ts$)/
+/** The front ends in them: error documents, hosted apps, and upstreams. */
+const frontEnds =
+  /^src\/(apps\/(viewer\/.*|ai\/routes|packs\/site-routes)|gateway\/(providers\/.*|envelopes)|.*\/error-response)\.ts$/
+
+/** Finds functions below the front ends that build a Response, unless they read it at once. */
+export const responses = (tree: Source[]): Finding[] =>
+  tree
+    .filter(({ path }) => domain.test(path) && !frontEnds.test(path) && !files.test(path))
+    .flatMap((source) =>
+      source.nodes.flatMap((node) =>
+        buildsResponse(node)
+          ? [finding(source, node, 'builds a response', 'return a value or an outcome')]
+          : [],
+      ),
+    )
+
+function buildsResponse(node: ts.Node): boolean {
+  if (!ts.isNewExpression(node)) {
+    return ts.isCallExpression(node) && /^Response\.\w+$/.test(node.expression.getText())
+  }
+  const isRead = ts.isPropertyAccessExpression(node.parent) || ts.isCallExpression(node.parent)
+  return node.expression.getText() === 'Response' && !isRead
+}
+
 function transportPart(node: ts.Node): string | undefined {
   if (ts.isNewExpression(node) || ts.isCallExpression(node)) {
     const callee = node.expression.getText()
