@@ -1,4 +1,3 @@
-import type { StoredResponse } from '../../kernel/http/outcome.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Api, ChatRequest } from '../conversation/chat-request.ts'
 import type { ClientCodec } from '../conversation/codec.ts'
@@ -10,6 +9,7 @@ import type { PaidCall } from '../paid/paid-call.ts'
 import type { MonitoredUpstream } from '../providers/monitored-upstream.ts'
 import type { SentChat } from '../providers/upstream.ts'
 import { type ChatSize, limitsOf, outputTokensPerChoice, stopsItself } from './max-cost.ts'
+import type { CacheSlot } from './response-cache.ts'
 import { ResponseMeter } from './response-meter.ts'
 import type { SearchSession } from './search/search-session.ts'
 
@@ -29,7 +29,7 @@ export interface ChatCall extends PaidCall {
   /** The cost of audio transcriptions for this chat, a part of the reported cost. */
   transcriptionCost: NanoUsd
   /** Keeps a whole response for the same request; undefined without the field `cache`. */
-  keep?: ((response: StoredResponse) => void) | undefined
+  keep?: CacheSlot['keep'] | undefined
 }
 
 /** An attempt of a chat at one candidate. */

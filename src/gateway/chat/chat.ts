@@ -28,7 +28,7 @@ import { type ChatCall, createMeter } from './chat-call.ts'
 import { chatLimits, chatMaxCost, measureChat, rawBytesOf } from './max-cost.ts'
 import { requestStream } from './request-stream.ts'
 import { requestWhole } from './request-whole.ts'
-import { type CacheSlot, freeOfCharge, readCacheSlot } from './response-cache.ts'
+import { encodeFree, readCacheSlot } from './response-cache.ts'
 import { validateSearch } from './search/tool.ts'
 import { checkInlinePdfs, insertUploads, type PendingTranscription } from './uploads.ts'
 
@@ -50,12 +50,12 @@ export function createChat(
     present: (result) => present(result, isCached ? { 'x-cache': 'hit' } : {}),
     prepare: async (slot) => {
       const cached = api === 'chat' ? readCacheSlot(ctx, spender.account, raw) : undefined
-      const keep = cached && ((response: StoredResponse) => keepResponse(ctx, cached, response))
+      const { keep } = cached ?? {}
       const chat = await prepareChat({ ...call, ctx, spender, slot, keep, api }, open())
-      const known = cached && ctx.state.responseCache.get(cached.key)
+      const known = cached?.find()
       if (known) {
         isCached = true
-        return freeOfCharge(known)
+        return encodeFree(known, chat.clientOf(known.candidate))
       }
       return {
         maxCost: chatHold(chat),
@@ -74,12 +74,6 @@ export function createChat(
     },
   }).catch(renameFields(names))
 }
-
-const keepResponse = (
-  { state }: AppContext,
-  { key, ttlMs }: CacheSlot,
-  response: StoredResponse,
-): void => state.responseCache.set(key, response, ttlMs)
 
 function present(result: StoredResponse, headers: Record<string, string>): CallOutcome {
   const { stream } = recordOf(result.body)

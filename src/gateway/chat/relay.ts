@@ -4,12 +4,12 @@ import { heartbeatMs } from '../../kernel/limits.ts'
 import type { Json } from '../../kernel/schema.ts'
 import { second } from '../../kernel/time.ts'
 import type { FinalUsage, StreamWriter } from '../conversation/codec.ts'
-import { bytesOf, eventOf, noBytes, type StreamEvent } from '../events.ts'
+import { bytesOf, noBytes, type StreamEvent } from '../events.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'
 import { failureOfErrorBody } from '../paid/upstream-failure.ts'
 import { ChunkTemplate } from './chunk-template.ts'
 import type { ResponseMeter } from './response-meter.ts'
-import type { ChatSource, Step } from './source.ts'
+import { type ChatSource, encodeStep, eventUnlessEmpty, type Step } from './source.ts'
 import type { StreamCopy } from './stream-copy.ts'
 
 /**
@@ -206,10 +206,11 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
   }
 
   /** Reads a step, and returns the end of the stream if it is one. */
-  private read({ events }: Step): Passed['end'] {
+  private read(step: Step): Passed['end'] {
+    const { events } = step
     if (!events) return 'broken'
     this.meter.read(events)
-    this.options.copy?.read?.(events)
+    this.options.copy?.read?.(step)
     const failed = events.find((event) => event.type === 'error')
     if (failed) return endOfError(failed.error)
     if (this.meter.isFiltered) return 'filtered'
@@ -218,12 +219,11 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
   }
 
   /** Returns the event that the client gets for a step. */
-  private write({ own, events = [] }: Step): StreamEvent | undefined {
-    const { writer, isPassed } = this.options
-    if (!own || !isPassed) return unlessEmpty(writer.write(events))
-    const passed = writer.pass(own, events)
-    if (passed) this.template?.learn(own, passed, events)
-    return passed
+  private write(step: Step): StreamEvent | undefined {
+    const { own, events } = step
+    const written = encodeStep(step, this.options.writer, this.options.isPassed)
+    if (own && events && written) this.template?.learn(own, written, events)
+    return written
   }
 
   /** Returns the usage for the client. Clients add up all of them, so one without output waits. */
@@ -231,7 +231,7 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
     const { writer, final } = this.options
     const isReport = writer.report !== undefined && events.some(({ type }) => type === 'usage')
     if (!isReport || !this.meter.hasContent || !this.meter.hasReportedUsage) return undefined
-    return unlessEmpty(writer.report?.(final()) ?? noBytes)
+    return eventUnlessEmpty(writer.report?.(final()) ?? noBytes)
   }
 
   /** Reads on to the usage behind the end. It takes precedence over the count made here. */
@@ -282,9 +282,6 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
     this.cancel()
   }
 }
-
-const unlessEmpty = (bytes: Uint8Array): StreamEvent | undefined =>
-  bytes.byteLength === 0 ? undefined : eventOf(bytes)
 
 const endOfError = (error: unknown): 'filtered' | 'failed' =>
   failureOfErrorBody(error).error.errorName === 'content_policy' ? 'filtered' : 'failed'

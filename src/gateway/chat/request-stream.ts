@@ -77,7 +77,7 @@ const streamOf = (opened: OpenedStream, deadlines: CallDeadlines): StreamOutput 
 
 /** Returns the usage of a stream that has ended, with its replay; or its failure. */
 async function endOf(
-  { chat, candidate }: OpenedStream,
+  { chat, candidate, isPassed }: OpenedStream,
   meter: ResponseMeter,
   { copy, texts }: Copies,
   end: Awaited<Relay['ended']>,
@@ -86,9 +86,11 @@ async function endOf(
   const failure = await failureOfEnd(chat, candidate, end, texts)
   if (failure) return failure
   const isWhole = end === 'done'
-  if (isWhole && copy?.response) keep?.(copy.response)
+  const usage = meter.usage(isWhole)
+  const { steps } = copy ?? {}
+  if (isWhole && steps) keep?.({ content: { steps, isPassed }, usage, candidate })
   return {
-    usage: meter.usage(isWhole),
+    usage,
     end: isWhole ? 'completed' : end === 'client' ? 'interrupted' : 'failed',
     // A charged stream is replayed even where it broke off.
     response: slot !== undefined || isHeldBack(ctx) ? copy?.response : undefined,
@@ -112,12 +114,13 @@ interface Copies {
   texts: StreamTexts | undefined
 }
 
-/** Returns the copies of a stream: its bytes for a replay or the cache, and its texts. */
+/** Returns the copies of a stream: its bytes for a replay, its steps for the cache, its texts. */
 function copiesOf({ ctx, slot, keep }: ChatCall): Copies {
   const texts = isHeldBack(ctx) || isTraced(ctx) ? new StreamTexts(textCharsMax(ctx)) : undefined
   const isKept = slot !== undefined || keep !== undefined || isHeldBack(ctx)
   const bytesMax = isKept ? upstreamResponseBytesMax : 0
-  return { copy: isKept || texts ? new StreamCopy(bytesMax, texts) : undefined, texts }
+  const read = { texts, keepsSteps: keep !== undefined }
+  return { copy: isKept || texts ? new StreamCopy(bytesMax, read) : undefined, texts }
 }
 
 /** Returns the failure of a stream without content, or of one held back that may not be sent. */

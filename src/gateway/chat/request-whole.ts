@@ -15,6 +15,7 @@ import type { MonitoredUpstream } from '../providers/monitored-upstream.ts'
 import type { AcceptedChat, SentChat } from '../providers/upstream.ts'
 import { type ChatAttempt, type ChatCall, createMeter, sendChat } from './chat-call.ts'
 import { readWhole, type WholeResponse } from './read-whole.ts'
+import { encodeWhole } from './response-cache.ts'
 import { openSearch } from './search/rounds.ts'
 
 /** Calls an upstream for a chat, and reads its whole response. */
@@ -51,7 +52,7 @@ async function outputOf(
   if (failure) return failure
   const { transcriptionCost, ctx } = chat
   const client = chat.clientOf(candidate)
-  const isPassed = json !== undefined && sent !== undefined && speaks(sent, chat.api)
+  const content = { response, json: sent && speaks(sent, chat.api) ? json : undefined }
   if (sent && !('rejected' in sent)) reportIgnored(chat, sent)
   const usage = meter.usage(true)
   return {
@@ -59,8 +60,8 @@ async function outputOf(
     ...(ctx.telemetry?.hasContent && { output: { choices: choicesOf(response) } }),
     async response(_cost, charge) {
       const final = { usage, cost: toUsd(nano(charge + transcriptionCost)) }
-      const body = isPassed ? await client.pass(json, final) : await client.encode(response, final)
-      chat.keep?.({ status: 200, body })
+      const body = await encodeWhole(content, client, final)
+      chat.keep?.({ content, usage, candidate })
       return { status: 200, body }
     },
   }

@@ -40,6 +40,34 @@ test.each([[false], [true]])(
   },
 )
 
+test.each([[false], [true]])(
+  'stream %p: a client of another API gets it in its own form',
+  async (stream) => {
+    const body = {
+      model: 'fake/ok',
+      messages: [{ role: 'user', content: `For both ${stream}.` }],
+      max_tokens: 50,
+      cache,
+      stream,
+    }
+    const first = await gus.call('POST', '/v1/chat/completions', body)
+    const second = await gus.call('POST', '/api/v1/chat/completions', body)
+    expect(second.headers.get('x-cache')).toBe('hit')
+    const idsIn = (sent: unknown): unknown[] =>
+      [...JSON.stringify(sent).matchAll(/id\\?":\\?"([\w-]+)/g)].map(([, id]) => id)
+    expect(idsIn(first.body).some((id) => String(id).startsWith('gen-'))).toBe(false)
+    expect(idsIn(second.body).every((id) => String(id).startsWith('gen-'))).toBe(true)
+    const words = (sent: unknown): unknown[] =>
+      [...JSON.stringify(sent).matchAll(/content\\?":\\?"([^"\\]+)/g)].map(([, text]) => text)
+    expect(words(second.body)).toEqual(words(first.body))
+    const mistral = { 'user-agent': 'mistral-client-typescript/2.7.0' }
+    const third = await gus.call('POST', '/v1/chat/completions', body, mistral)
+    expect(third.headers.get('x-cache')).toBe('hit')
+    // Only Mistral's clients get the usage of a stream that did not ask for it.
+    expect(JSON.stringify(third.body)).toMatch(/cost\\?":0[,}]/)
+  },
+)
+
 test('failures and cut streams are not kept', async () => {
   for (const model of ['fake/500', 'fake/reset-middle']) {
     const options = { cache, model, stream: true }

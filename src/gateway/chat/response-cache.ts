@@ -1,14 +1,44 @@
 import type { AppContext } from '../../kernel/context.ts'
 import type { StoredResponse } from '../../kernel/http/outcome.ts'
 import { sha256 } from '../../kernel/ids.ts'
-import { isRecord, type Json, parseRecord, recordOf } from '../../kernel/schema.ts'
+import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
+import type { CachedResponse } from '../../kernel/state/responses.ts'
 import { day, second } from '../../kernel/time.ts'
+import type { ChatResponse } from '../conversation/chat-event.ts'
+import type { ClientCodec, FinalUsage } from '../conversation/codec.ts'
+import { bytesOf } from '../events.ts'
 import { invalidField } from '../fields.ts'
+import type { Usage } from '../models/usage.ts'
+import type { Candidate } from '../paid/candidates.ts'
+import { encodeStep, type Step } from './source.ts'
+
+/** A whole response. `json`: that of an upstream with the client's API, which is passed on. */
+export interface WholeChat {
+  response: ChatResponse
+  json: Json | undefined
+}
+
+/** A whole stream. `isPassed`: the upstream has the client's API. */
+interface StreamedChat {
+  steps: readonly Step[]
+  isPassed: boolean
+}
+
+declare module '../../kernel/state/responses.ts' {
+  interface CachedResponse {
+    content: WholeChat | StreamedChat
+    /** The usage of the call that was charged. */
+    usage: Usage
+    /** The model that served it. */
+    candidate: Candidate
+  }
+}
 
 /** The place of a chat's response in the cache, for chats with the field `cache`. */
 export interface CacheSlot {
-  key: string
-  ttlMs: number
+  /** Returns the response of an equal chat. */
+  find(): CachedResponse | undefined
+  keep(response: Omit<CachedResponse, 'chars'>): void
 }
 
 export const ttlSecondsMax = day / second
@@ -18,7 +48,7 @@ export const ttlSecondsMax = day / second
  * Returns undefined for a chat without it. Throws `bad_request`, also where the cache is off.
  */
 export function readCacheSlot(
-  { state }: AppContext,
+  { state: { responseCache } }: AppContext,
   account: string,
   raw: unknown,
 ): CacheSlot | undefined {
@@ -28,22 +58,44 @@ export function readCacheSlot(
   if (typeof ttl !== 'number' || !Number.isInteger(ttl) || ttl < 1 || ttl > ttlSecondsMax) {
     throw invalidField('cache', `cache must be { "ttl": <seconds from 1 to ${ttlSecondsMax}> }.`)
   }
-  if (!state.responseCache.isOn) {
+  if (!responseCache.isOn) {
     throw invalidField('cache', 'The response cache is off (RESPONSE_CACHE_MB). Remove cache.')
   }
-  return { key: sha256(`${account} ${JSON.stringify(body)}`), ttlMs: ttl * second }
+  const key = sha256(`${account} ${JSON.stringify(body)}`)
+  return {
+    find: () => responseCache.get(key),
+    keep: (response) =>
+      responseCache.set(key, { ...response, chars: charsOf(response.content) }, ttl * second),
+  }
 }
 
-/** Returns a cached response as the client gets it again: it costs nothing. */
-export function freeOfCharge({ status, body }: StoredResponse): StoredResponse {
-  const { stream } = recordOf(body)
-  if (typeof stream !== 'string') return { status, body: withoutCost(recordOf(body)) }
-  const lines = stream.split('\n').map((line) => {
-    const chunk = line.startsWith('data: {') ? parseRecord(line.slice(6)) : undefined
-    return chunk?.usage ? `data: ${JSON.stringify(withoutCost(chunk))}` : line
-  })
-  return { status, body: { stream: lines.join('\n') } }
+function charsOf(content: WholeChat | StreamedChat): number {
+  if ('response' in content) return JSON.stringify(content).length
+  return content.steps.reduce(
+    (sum, { own, events }) =>
+      sum + (own ? own.end - own.start : 0) + JSON.stringify(events ?? []).length,
+    0,
+  )
 }
 
-const withoutCost = (body: Json): Json =>
-  isRecord(body.usage) ? { ...body, usage: { ...body.usage, cost: 0 } } : body
+/** Writes a whole response for its client. */
+export const encodeWhole = (
+  { response, json }: WholeChat,
+  client: ClientCodec,
+  final: FinalUsage,
+): Json | Promise<Json> => (json ? client.pass(json, final) : client.encode(response, final))
+
+/** Encodes a kept response for a client, who gets it free of charge. */
+export async function encodeFree(
+  { content, usage }: CachedResponse,
+  client: ClientCodec,
+): Promise<StoredResponse> {
+  const final = { usage, cost: 0 }
+  if ('response' in content) {
+    return { status: 200, body: await encodeWhole(content, client, final) }
+  }
+  const writer = client.createWriter()
+  const events = content.steps.flatMap((step) => encodeStep(step, writer, content.isPassed) ?? [])
+  const stream = Buffer.concat([bytesOf(events), await writer.end(final)])
+  return { status: 200, body: { stream: stream.toString() } }
+}

@@ -2,8 +2,8 @@ import { eventBytesMax, upstreamResponseBytesMax } from '../../kernel/limits.ts'
 import { parseRecord } from '../../kernel/schema.ts'
 import { second, stopwatch } from '../../kernel/time.ts'
 import type { ChatEvent } from '../conversation/chat-event.ts'
-import type { StreamReader, UpstreamCodec } from '../conversation/codec.ts'
-import { EventReader, type StreamEvent } from '../events.ts'
+import type { StreamReader, StreamWriter, UpstreamCodec } from '../conversation/codec.ts'
+import { eventOf, EventReader, type StreamEvent } from '../events.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'
 import type { AcceptedChat } from '../providers/upstream.ts'
 
@@ -13,6 +13,22 @@ export interface Step {
   /** Undefined for data that cannot be read. */
   readonly events: readonly ChatEvent[] | undefined
 }
+
+/**
+ * Returns the event of a client for a step; undefined for none. `isPassed`: the upstream has the
+ * client's API, so that its bytes are passed on.
+ */
+export function encodeStep(
+  { own, events = [] }: Step,
+  writer: StreamWriter,
+  isPassed: boolean,
+): StreamEvent | undefined {
+  if (own && isPassed) return writer.pass(own, events)
+  return eventUnlessEmpty(writer.write(events))
+}
+
+export const eventUnlessEmpty = (bytes: Uint8Array): StreamEvent | undefined =>
+  bytes.byteLength === 0 ? undefined : eventOf(bytes)
 
 /** The steps of a response, in the order in which they arrive. */
 export interface ChatSource {

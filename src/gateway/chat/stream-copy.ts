@@ -1,18 +1,29 @@
 import type { StoredResponse } from '../../kernel/http/outcome.ts'
 import type { ChatEvent } from '../conversation/chat-event.ts'
+import type { Step } from './source.ts'
 
-/** A bounded copy of a stream's bytes, for its replay and the cache. */
+/** A bounded copy of a stream: its bytes for a replay, and its steps for the cache. */
 export class StreamCopy {
   private readonly parts: Uint8Array[] = []
+  private readonly kept: Step[] = []
   private bytes = 0
-  /** Reads the steps of the stream, where their text is needed. */
-  readonly read: ((events: readonly ChatEvent[]) => void) | undefined
+  /** Reads a step of the stream, where its events are needed. */
+  readonly read: ((step: Step) => void) | undefined
 
   constructor(
     private readonly bytesMax: number,
-    texts: StreamTexts | undefined,
+    { texts, keepsSteps }: { texts: StreamTexts | undefined; keepsSteps: boolean },
   ) {
-    this.read = texts && ((events) => texts.read(events))
+    if (!texts && !keepsSteps) return
+    this.read = (step) => {
+      texts?.read(step.events ?? [])
+      if (keepsSteps && !this.isFull) this.kept.push(step)
+    }
+  }
+
+  /** All steps; undefined for a stream that is too long to keep. */
+  get steps(): readonly Step[] | undefined {
+    return this.isFull ? undefined : this.kept
   }
 
   add(part: Uint8Array): void {

@@ -6,9 +6,10 @@ import { type NanoUsd, zero } from '../money.ts'
 import type { Json } from '../schema.ts'
 import type { Clock } from '../time.ts'
 
-interface CachedResponse {
-  status: number
-  body: unknown
+/** A response that is kept. The gateway adds its content (gateway/chat/response-cache.ts). */
+export interface CachedResponse {
+  /** The size of the content. */
+  chars: number
 }
 
 interface Entry {
@@ -49,7 +50,7 @@ export class ResponseCache {
   }
 
   set(key: string, response: CachedResponse, ttlMs: number): void {
-    const size = JSON.stringify(response.body).length + key.length
+    const size = response.chars + key.length
     if (size > this.charsMax) return
     this.entries?.set(key, { response, expires: this.clock.now() + ttlMs }, { size })
   }
