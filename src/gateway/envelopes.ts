@@ -1,5 +1,6 @@
-import { type Json, parseRecord } from '../kernel/schema.ts'
-import { offerIn } from '../money/payments/x402/headers.ts'
+import { Replay } from '../kernel/http/outcome.ts'
+import type { ErrorReply } from '../kernel/http/response.ts'
+import { type Json, recordOf } from '../kernel/schema.ts'
 import { anthropicPrefix, isBelow } from './client-apis.ts'
 import { coherePrefix, cohereV1Prefix, toCohereError } from './cohere/error-response.ts'
 import { geminiPrefix, toGeminiError } from './gemini/error-response.ts'
@@ -10,25 +11,29 @@ import { openRouterPrefix, toOpenRouterError } from './openrouter/error-response
 type ToEnvelope = (body: Json, status: number, requestId: string) => Json
 
 /**
- * Converts an error response to the envelope of the API that its path belongs to. No error of
- * another envelope may leave these paths. The offer of a 402 stays beside the envelope. Every
- * response to Anthropic's clients has the id that they read.
+ * Returns an error of the gateway in the envelope of the API that its path belongs to. No error of
+ * another envelope may leave these paths.
  */
-export async function toOwnEnvelope(
-  path: string,
-  response: Response,
-  requestId: string,
-): Promise<Response> {
-  const { headers } = response
-  const isAnthropic = isAnthropicPath(path)
-  if (isAnthropic) headers.set('request-id', requestId)
-  const toEnvelope = response.status < 400 ? undefined : findEnvelope(path)
-  if (!toEnvelope) return response
-  const body = parseRecord(await response.text()) ?? {}
-  const status = isAnthropic ? statusOf(response.status, body) : response.status
-  const offer = headers.has('payment-required') ? offerIn(body) : {}
-  headers.delete('content-length')
-  return Response.json({ ...toEnvelope(body, status, requestId), ...offer }, { status, headers })
+export function inOwnEnvelope(path: string, error: ErrorReply, requestId: string): ErrorReply {
+  const toEnvelope = findEnvelope(path)
+  if (!toEnvelope) return error
+  const body = recordOf(error.body)
+  const status = isAnthropicPath(path) ? statusOf(error.status, body) : error.status
+  return { ...error, status, body: toEnvelope(body, status, requestId) }
+}
+
+/** Returns an outcome, the replay of an error in the envelope of its path. */
+export function replayInOwnEnvelope(path: string, outcome: unknown, requestId: string): unknown {
+  if (!(outcome instanceof Replay) || outcome.response.status < 400) return outcome
+  const { headers } = outcome
+  const { status, body } = outcome.response
+  const error = { status, headers, body: recordOf(body) }
+  return new Replay(inOwnEnvelope(path, error, requestId), headers)
+}
+
+/** Adds the id of a request where Anthropic's clients read it. */
+export function setRequestId(path: string, { headers }: Response, requestId: string): void {
+  if (isAnthropicPath(path)) headers.set('request-id', requestId)
 }
 
 const isAnthropicPath = (path: string): boolean =>

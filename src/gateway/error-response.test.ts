@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { ApiError, type DetailsOf, type GatewayErrorName } from '../kernel/errors.ts'
-import { errorEnvelope, errorResponse } from './error-response.ts'
+import { errorEnvelope, findEnvelope } from './error-response.ts'
 
 const wait = { max: 6, retryAfter: 7 }
 const model = { model: 'maker/small' }
@@ -134,9 +134,8 @@ test('429 and 503 have retry-after, and final errors have x-should-retry', () =>
 })
 
 test('an error that is not in the table is an internal error', () => {
-  const internalError = (): Response => new Response('internal')
   for (const error of [new Error('x'), new ApiError('games_off'), undefined, 'text']) {
-    expect(errorResponse(error, internalError).status).toBe(200)
+    expect(findEnvelope(error)).toBeUndefined()
   }
-  expect(errorResponse(new ApiError('busy', { what: 'x' }), internalError).status).toBe(409)
+  expect(findEnvelope(new ApiError('busy', { what: 'x' }))?.status).toBe(409)
 })

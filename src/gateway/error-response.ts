@@ -3,6 +3,7 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { isWriteUnavailable } from '../kernel/db/error.ts'
 import { ApiError, type GatewayErrorName, mediaCodes } from '../kernel/errors.ts'
 import { methodList } from '../kernel/http/allowed-methods.ts'
+import type { ErrorReply } from '../kernel/http/response.ts'
 import { type Described, namedObject, nullable } from '../kernel/schema.ts'
 import { UnsettledHoldError } from '../money/ledger/paid-work.ts'
 import { offerFields } from '../money/payments/x402/headers.ts'
@@ -139,31 +140,23 @@ export function findEnvelope(error: unknown): ReturnType<typeof errorEnvelope> |
   return isWriteUnavailable(error) ? errorEnvelope(new ApiError('try_again', {})) : undefined
 }
 
-const toResponse = ({ status, headers, body }: ReturnType<typeof errorEnvelope>): Response =>
-  Response.json(body, { status, headers })
-
-/** Returns the response to any error. `internal` responds to those that are not of this API. */
-export function errorResponse(error: unknown, internal: () => Response): Response {
-  const known = findEnvelope(error)
-  return known ? toResponse(known) : internal()
-}
-
 export const isGatewayError = (error: unknown): error is ApiError<GatewayErrorName> =>
   error instanceof ApiError && Object.hasOwn(table, error.errorName)
 
+interface AddressLimit {
+  max: number
+  retryAfter: number
+}
+
 /** Returns the only error without the envelope: too many requests from an address. */
-export function rateLimitResponse(max: number, retryAfter: number): Response {
+export function addressLimit({ max, retryAfter }: AddressLimit): ErrorReply {
   const message =
     max === 0
       ? 'The operator of this server blocked your network. Contact the operator.'
       : `Rate limit exceeded: ${max} requests a minute. Retry in ${retryAfter} seconds.`
   const body = { statusCode: 429, error: 'Too Many Requests', message }
-  return Response.json(body, { status: 429, headers: { 'retry-after': String(retryAfter) } })
+  return { status: 429, headers: { 'retry-after': String(retryAfter) }, body }
 }
-
-/** Returns the response to an internal error. */
-export const internalErrorResponse = (requestId: string, error: unknown): Response =>
-  toResponse(internalError(requestId, error))
 
 /** Returns the envelope of an internal error. Its cause is only in the log, under `requestId`. */
 export function internalError(requestId: string, error: unknown) {
@@ -178,32 +171,32 @@ export function internalError(requestId: string, error: unknown) {
 }
 
 /**
- * Returns the response to a path without this method: 405 with `allowed`, or 404 without any.
+ * Returns the error of a path without this method: 405 with `allowed`, or 404 without any.
  * `instead` names the right path.
  */
-export function unknownOperationResponse(
+export function unknownOperation(
   method: string,
   path: string,
   allowed: readonly string[],
   instead = 'GET /v1/openapi.json lists the operations.',
-): Response {
+): ErrorReply {
   const envelope = (message: string, code: string): Envelope => ({
     error: { message, type: invalid, param: null, code },
   })
   if (allowed.length === 0) {
     const message = `${method} ${path} does not exist. ${instead}`
-    return Response.json(envelope(message, 'unknown_url'), { status: 404 })
+    return { status: 404, headers: {}, body: envelope(message, 'unknown_url') }
   }
   const message = `${path} does not support ${method}. Use ${methodList(allowed)}. ${instead}`
   const headers = { allow: allowed.join(', '), ...final }
-  return Response.json(envelope(message, 'method_not_supported'), { status: 405, headers })
+  return { status: 405, headers, body: envelope(message, 'method_not_supported') }
 }
 
-/** Returns the response to a WebSocket handshake. Clients then use HTTP without more attempts. */
-export function noUpgradeResponse(path: string): Response {
+/** Returns the error of a WebSocket handshake. Clients then use HTTP without more attempts. */
+export function noUpgrade(path: string): ErrorReply {
   const message = `${path} has no WebSocket. Send the request with POST over HTTP.`
   const body: Envelope = { error: { message, type: invalid, param: null, code: 'no_websocket' } }
-  return Response.json(body, { status: 426, headers: { upgrade: 'HTTP/1.1', ...final } })
+  return { status: 426, headers: { upgrade: 'HTTP/1.1', ...final }, body }
 }
 
 const ErrorSchema = namedObject('Error', {

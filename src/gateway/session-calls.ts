@@ -2,7 +2,6 @@ import type { AppContext } from '../kernel/context.ts'
 import { ApiError } from '../kernel/errors.ts'
 import type { IncomingCall, Operation } from '../kernel/http/operation.ts'
 import { clientAddressGroup, senderOf } from '../kernel/http/request-context.ts'
-import { toResponse } from '../kernel/http/response.ts'
 import { lookUp } from '../kernel/schema.ts'
 import { perform } from '../money/perform.ts'
 import type { Spender } from './authentication.ts'
@@ -39,7 +38,7 @@ export async function getOperation(method: string, path: string): Promise<Operat
 
 /**
  * Performs an operation of the gateway that a balance pays for instead of a key, within the rate
- * limit of the client's address. Throws the errors of the operation, and `rate_limited`.
+ * limit of the client's address. Returns its outcome. Throws its errors, and `rate_limited`.
  */
 export async function performPaid(
   ctx: AppContext,
@@ -47,11 +46,11 @@ export async function performPaid(
   spender: Spender,
   operation: Operation,
   call: Pick<IncomingCall, 'params' | 'source'> & Partial<Pick<IncomingCall, 'query'>>,
-): Promise<Response> {
+): Promise<unknown> {
   const { gatewayRequests: rate } = ctx.state.limits
   const retryAfter = rate.take(clientAddressGroup(request))
   if (retryAfter !== undefined) throw new ApiError('rate_limited', { max: rate.max, retryAfter })
-  const outcome = await perform(ctx, operation, {
+  return perform(ctx, operation, {
     ...senderOf(request),
     signal: request.signal,
     resource: '',
@@ -59,5 +58,4 @@ export async function performPaid(
     query: {},
     ...call,
   })
-  return toResponse(ctx, request, outcome)
 }

@@ -3,6 +3,7 @@ import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { isWriteUnavailable } from '../kernel/db/error.ts'
 import { ApiError, type HostingErrorName } from '../kernel/errors.ts'
 import { methodList } from '../kernel/http/allowed-methods.ts'
+import { type ErrorReply, errorResponse } from '../kernel/http/response.ts'
 import { oneOf } from '../kernel/schema.ts'
 import { t } from '../kernel/words/message.ts'
 import type { ErrorRow } from './error-messages/row.ts'
@@ -37,8 +38,8 @@ function pageMessage<N extends HostingErrorName>(error: ApiError<N>): string {
   return textOf(row.onPage ?? row.message, error)
 }
 
-/** Returns the response to an error, with the headers for a retry. */
-export function apiErrorResponse<N extends HostingErrorName>(error: ApiError<N>): Response {
+/** Returns an error as clients get it, with the headers for a retry. */
+function errorReply<N extends HostingErrorName>(error: ApiError<N>): ErrorReply {
   const { status, body } = errorEnvelope(error)
   const { retryAfter }: { retryAfter?: number } = error.details[0] ?? {}
   const headers: Record<string, string> = {}
@@ -48,16 +49,20 @@ export function apiErrorResponse<N extends HostingErrorName>(error: ApiError<N>)
   // Its message says "in a minute".
   if (error.errorName === 'try_again') headers['retry-after'] = '60'
   if (status === 202) headers['retry-after'] = '2'
-  return Response.json(body, { status, headers })
+  return { status, headers, body }
 }
 
+/** Returns the response to an error. */
+export const apiErrorResponse = <N extends HostingErrorName>(error: ApiError<N>): Response =>
+  errorResponse(errorReply(error))
+
 /**
- * Returns the response to any error. A database or disk that is temporarily unable to write gives
- * `try_again`. `internalError` responds to errors that are not of this API.
+ * Returns any error as clients get it; undefined for one that is not of this API. A database or
+ * disk that is temporarily unable to write gives `try_again`.
  */
-export function errorResponse(error: unknown, internalError: () => Response): Response {
+export function findReply(error: unknown): ErrorReply | undefined {
   const known = knownError(error)
-  return known ? apiErrorResponse(known) : internalError()
+  return known && errorReply(known)
 }
 
 /** Returns the error of this API that an error is for its client; undefined for a fault. */
@@ -73,10 +78,10 @@ export function knownError(error: unknown): ApiError<HostingErrorName> | undefin
 export function describeError(error: unknown) {
   const known = knownError(error)
   if (!known) return undefined
-  const response = apiErrorResponse(known)
-  const wait = response.headers.get('retry-after')
-  const headers: Record<string, string> = wait === null ? {} : { 'retry-after': wait }
-  return { status: response.status, message: pageMessage(known), headers }
+  const { status, headers: all } = errorReply(known)
+  const { 'retry-after': wait } = all
+  const headers: Record<string, string> = wait === undefined ? {} : { 'retry-after': wait }
+  return { status, message: pageMessage(known), headers }
 }
 
 const isHostingError = (error: unknown): error is ApiError<HostingErrorName> =>
@@ -93,23 +98,26 @@ export const internalErrorBody = (requestId: string) => ({
   code: 'internal',
 })
 
-export const internalErrorResponse = (requestId: string): Response =>
-  Response.json(internalErrorBody(requestId), { status: 500 })
+export const internalErrorReply = (requestId: string): ErrorReply => ({
+  status: 500,
+  headers: {},
+  body: internalErrorBody(requestId),
+})
 
-/** Returns the response to a path without this method: 405 with `allowed`, or 404 without any. */
-export function unknownOperationResponse(
+/** Returns the error of a path without this method: 405 with `allowed`, or 404 without any. */
+export function unknownOperation(
   method: string,
   path: string,
   { allowed, baseUrl }: { allowed: readonly string[]; baseUrl: string },
-): Response {
+): ErrorReply {
   const list = `GET ${baseUrl} lists the operations.`
   if (allowed.length === 0) {
     const error = `${method} ${path} does not exist. ${list}`
-    return Response.json({ error, code: 'not_found' }, { status: 404 })
+    return { status: 404, headers: {}, body: { error, code: 'not_found' } }
   }
   const error = `${path} does not support ${method}. Use ${methodList(allowed)}. ${list}`
   const headers = { allow: allowed.join(', ') }
-  return Response.json({ error, code: 'method_not_allowed' }, { status: 405, headers })
+  return { status: 405, headers, body: { error, code: 'method_not_allowed' } }
 }
 
 /** A status has several codes, and each field comes with some of them. */

@@ -38,12 +38,9 @@ import type { AppContext } from '../kernel/context.ts'
 import type { Entity } from '../kernel/http/entity.ts'
 import type { Operation } from '../kernel/http/operation.ts'
 import { pathOf } from '../kernel/http/request-context.ts'
+import type { ErrorReply } from '../kernel/http/response.ts'
 import { idPattern } from '../kernel/ids.ts'
-import {
-  errorResponse,
-  internalErrorResponse,
-  unknownOperationResponse,
-} from '../people/error-response.ts'
+import { findReply, internalErrorReply, unknownOperation } from '../people/error-response.ts'
 import { groupOperations } from '../people/group-operations.ts'
 import type { Tag } from '../people/operation.ts'
 import { accountOperations } from '../people/operations.ts'
@@ -176,18 +173,18 @@ export const describedAgentApi = (ctx: AppContext): Promise<Entity> =>
 export const createAgentApi = (ctx: AppContext) =>
   createApp(ctx, respondToError(ctx)).use(
     new Elysia({ prefix: '/api' })
-      .use(routesOf(ctx, agentOperations, (path) => agentApiUrl(ctx, path)))
+      .use(routesOf(ctx, agentOperations, { urlOf: (path) => agentApiUrl(ctx, path) }))
       .use(docsRoutes(ctx)),
   )
 
 const respondToError =
   ({ urls }: AppContext) =>
-  (failed: FailedRequest): Response => {
+  (failed: FailedRequest): ErrorReply => {
     const { request, error, isUnknownRoute, allowedMethods, internalError } = failed
     const { method, url } = request
     if (isUnknownRoute) {
       const known = { allowed: allowedMethods(), baseUrl: urls.base }
-      return unknownOperationResponse(method, pathOf(url), known)
+      return unknownOperation(method, pathOf(url), known)
     }
-    return errorResponse(error, () => internalError(internalErrorResponse))
+    return findReply(error) ?? internalError(internalErrorReply)
   }

@@ -13,11 +13,12 @@ import { coherePrefix, cohereV1Prefix } from '../gateway/cohere/error-response.t
 import { cohereOperations, cohereV1Operations } from '../gateway/cohere/operations.ts'
 import { completionOperations } from '../gateway/completions/operations.ts'
 import { embeddingOperations } from '../gateway/embeddings/operations.ts'
+import { inOwnEnvelope, replayInOwnEnvelope } from '../gateway/envelopes.ts'
 import {
-  errorResponse,
-  internalErrorResponse,
-  noUpgradeResponse,
-  unknownOperationResponse,
+  findEnvelope,
+  internalError,
+  noUpgrade,
+  unknownOperation,
 } from '../gateway/error-response.ts'
 import { fileOperations } from '../gateway/files/operations.ts'
 import { geminiPrefix } from '../gateway/gemini/error-response.ts'
@@ -39,8 +40,9 @@ import { videoOperations } from '../gateway/videos/operations.ts'
 import type { AppContext } from '../kernel/context.ts'
 import type { Entity } from '../kernel/http/entity.ts'
 import type { Operation } from '../kernel/http/operation.ts'
-import { Revalidated } from '../kernel/http/outcome.ts'
+import { Replay, Revalidated } from '../kernel/http/outcome.ts'
 import { getRequestContext, pathOf } from '../kernel/http/request-context.ts'
+import type { ErrorReply } from '../kernel/http/response.ts'
 import { lenientObject, NotModifiedSchema } from '../kernel/schema.ts'
 import { createApp, type FailedRequest } from './http/app.ts'
 import { describeApi } from './http/openapi.ts'
@@ -138,39 +140,49 @@ export const describedGateway = (ctx: AppContext): Promise<Entity> =>
 
 /** Creates the gateway (document 2). Every operation has a path with `/v1` and one without. */
 export function createGateway(ctx: AppContext) {
-  const urlOf = (path: string): string => ctx.urls.gateway + publicPathOf(path)
+  const served = {
+    urlOf: (path: string): string => ctx.urls.gateway + publicPathOf(path),
+    present: (outcome: unknown, request: Request) =>
+      outcome instanceof Replay
+        ? replayInOwnEnvelope(pathOf(request.url), outcome, getRequestContext(request).id)
+        : outcome,
+  }
   const groups = { '/v1': gatewayOperations, '': gatewayOperations, ...foreignOperations }
   const app = createApp(ctx, respondToError)
   for (const [prefix, operations] of Object.entries(groups)) {
     const own = prefix === '' ? operations.filter((one) => one !== getOpenApi) : operations
-    app.use(new Elysia({ prefix }).use(routesOf(ctx, own, urlOf)))
-    if (operations === gatewayOperations) app.use(new Elysia({ prefix }).use(modelById(ctx, urlOf)))
+    app.use(new Elysia({ prefix }).use(routesOf(ctx, own, served)))
+    if (operations === gatewayOperations)
+      app.use(new Elysia({ prefix }).use(modelById(ctx, served)))
   }
   return app
 }
 
 /** Ids contain a slash, which some clients do not encode as %2F. */
-const modelById = (ctx: AppContext, urlOf: (path: string) => string) =>
+const modelById = (ctx: AppContext, served: Parameters<typeof serveOperation>[2]) =>
   new Elysia().get('/models/*', ({ request, params }) =>
-    serveOperation(ctx, getModel, urlOf, { request, params: { id: params['*'] }, query: {} }),
+    serveOperation(ctx, getModel, served, { request, params: { id: params['*'] }, query: {} }),
   )
 
 /** Gemini's route of POST has any path, but only those of its methods, with a colon, exist. */
 const hasMethod = (path: string, method: string): boolean =>
   method !== 'POST' || !path.startsWith(`${geminiPrefix}/`) || path.includes(':')
 
-function respondToError(failed: FailedRequest): Response {
-  const { request, error, isUnknownRoute, internalError } = failed
+function respondToError(failed: FailedRequest): ErrorReply {
+  const { request } = failed
+  return inOwnEnvelope(pathOf(request.url), replyTo(failed), getRequestContext(request).id)
+}
+
+function replyTo(failed: FailedRequest): ErrorReply {
+  const { request, error, isUnknownRoute } = failed
   if (isUnknownRoute) {
     const innerPath = pathOf(request.url)
     const path = publicPathOf(innerPath)
     const allowed = failed.allowedMethods().filter((one) => hasMethod(innerPath, one))
     getRequestContext(request).unknownPath = path
     return request.headers.has('upgrade')
-      ? noUpgradeResponse(path)
-      : unknownOperationResponse(request.method, path, allowed)
+      ? noUpgrade(path)
+      : unknownOperation(request.method, path, allowed)
   }
-  return errorResponse(error, () =>
-    internalError((requestId) => internalErrorResponse(requestId, error)),
-  )
+  return findEnvelope(error) ?? failed.internalError((id) => internalError(id, error))
 }

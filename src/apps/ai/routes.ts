@@ -1,12 +1,13 @@
 import { Elysia } from 'elysia'
 
-import { toOwnEnvelope } from '../../gateway/envelopes.ts'
+import { inOwnEnvelope, replayInOwnEnvelope, setRequestId } from '../../gateway/envelopes.ts'
 import { errorEnvelope, isGatewayError } from '../../gateway/error-response.ts'
 import { getOperation, performPaid } from '../../gateway/session-calls.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, type ErrorName, rejectRequest } from '../../kernel/errors.ts'
 import { readBodyBytes, readJsonBody } from '../../kernel/http/body.ts'
 import { getRequestContext, senderOf } from '../../kernel/http/request-context.ts'
+import { type ErrorReply, errorResponse, toResponse } from '../../kernel/http/response.ts'
 import {
   aiBodyBytesMax,
   aiFileBytesMax,
@@ -184,7 +185,7 @@ const discreet: Partial<Record<ErrorName, [status: number, message: string]>> = 
   no_model: [404, 'This server has no model for this. Its operator can set one.'],
 }
 
-function errorResponse(error: unknown): Response {
+function replyTo(error: unknown): ErrorReply {
   if (!(error instanceof ApiError)) throw error
   const code: ErrorName = error.errorName
   const known = isGatewayError(error) ? errorEnvelope(error) : undefined
@@ -192,10 +193,8 @@ function errorResponse(error: unknown): Response {
   const [status = known?.status ?? other?.status, message = other?.message] = discreet[code] ?? []
   if (status === undefined) throw error
   const { error: own } = known?.body ?? { error: { type: 'invalid_request_error', param: null } }
-  return Response.json(
-    { error: { message, ...own, ...(discreet[code] && { message }), code } },
-    { status, headers: { [codeHeader]: code } },
-  )
+  const body = { error: { message, ...own, ...(discreet[code] && { message }), code } }
+  return { status, headers: { [codeHeader]: code }, body }
 }
 
 /**
@@ -209,6 +208,7 @@ export async function callModel(
   identify = getVisitor,
 ): Promise<Response> {
   const { id: requestId } = getRequestContext(request)
+  const innerPath = `/${path}`
   const respond = async (): Promise<Response> => {
     const visitor = await identify(ctx, senderOf(request))
     const app = await getPlayable(ctx, id, senderOf(request))
@@ -218,14 +218,17 @@ export async function callModel(
     const alt = searchParams.get('alt')
     const measured =
       work === 'chat' ? { ...payer, onServed: measureTurn(ctx, app.id, payer) } : payer
-    return performPaid(ctx, request, measured, await getOperation('POST', route), {
-      ...sent,
-      query: alt === null ? {} : { alt },
-    })
+    const operation = await getOperation('POST', route)
+    const call = { ...sent, query: alt === null ? {} : { alt } }
+    const outcome = await performPaid(ctx, request, measured, operation, call)
+    return toResponse(ctx, request, replayInOwnEnvelope(innerPath, outcome, requestId))
   }
-  const response = await respond().catch(errorResponse)
+  const response = await respond().catch((error: unknown) =>
+    errorResponse(inOwnEnvelope(innerPath, replyTo(error), requestId)),
+  )
   response.headers.set('cache-control', 'no-store')
-  return toOwnEnvelope(`/${path}`, response, requestId)
+  setRequestId(innerPath, response, requestId)
+  return response
 }
 
 const modelPath = '/a/:id/ai/*'

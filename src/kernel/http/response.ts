@@ -5,6 +5,17 @@ import { entityResponse } from './entity.ts'
 import { Content, Events, Replay, Revalidated, Success, Upgraded } from './outcome.ts'
 import { upgradedResponse } from './web-socket.ts'
 
+/** An error as its client gets it. */
+export interface ErrorReply {
+  status: number
+  headers: Readonly<Record<string, string>>
+  body: object
+}
+
+/** Returns the response of an error. */
+export const errorResponse = ({ status, headers, body }: ErrorReply): Response =>
+  Response.json(body, { status, headers })
+
 /** Returns the response to a request from the outcome of an operation. */
 export function toResponse(ctx: AppContext, request: Request, outcome: unknown): Response {
   if (outcome instanceof Success) {

@@ -4,7 +4,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { methodFinder } from '../../kernel/http/allowed-methods.ts'
 import { decodeWildcard } from '../../kernel/http/path.ts'
 import { getRequestContext, noteError, pathOf } from '../../kernel/http/request-context.ts'
-import { recordOf } from '../../kernel/schema.ts'
+import { type ErrorReply, errorResponse } from '../../kernel/http/response.ts'
 import { offeredBody, OfferedError } from '../../money/payment.ts'
 
 /** A request that no handler answered. */
@@ -20,17 +20,19 @@ export interface FailedRequest {
 }
 
 /** Adds the fields and headers of an offer to a 402. */
-async function withOffer(response: Response, offered: OfferedError): Promise<Response> {
-  const headers = new Headers({ ...response.headers.toJSON(), ...offered.headers })
-  headers.delete('content-length')
-  const body = offeredBody(offered, recordOf(await response.json()))
-  return Response.json(body, { status: response.status, headers })
-}
+const withOffer = ({ status, headers, body }: ErrorReply, offered: OfferedError): ErrorReply => ({
+  status,
+  headers: { ...headers, ...offered.headers },
+  body: offeredBody(offered, { ...body }),
+})
 
-/** Creates the Elysia app of one part of the server. `respond` puts errors into its envelope. */
+/**
+ * Creates the Elysia app of one part of the server. `respond` puts errors into its envelope, or
+ * returns a page.
+ */
 export function createApp(
   ctx: AppContext,
-  respond: (failed: FailedRequest) => Response | Promise<Response>,
+  respond: (failed: FailedRequest) => ErrorReply | Response | Promise<Response>,
 ) {
   // Elysia looks for the path behind character 7 ("http://a/"), or 11 with a standard host name,
   // which takes a shorter host for a part of the path. Addresses of https have at least 11.
@@ -41,18 +43,19 @@ export function createApp(
     .onError(async ({ error: thrown, code, request }) => {
       const error = thrown instanceof OfferedError ? thrown.error : thrown
       noteError(ctx, getRequestContext(request), error)
-      const response = await respond({
+      const reply = await respond({
         request,
         error,
         isUnknownRoute: code === 'NOT_FOUND',
         allowedMethods: () => methodsOf(pathOf(request.url)),
-        internalError: (toResponse) => {
+        internalError: (toReply) => {
           const { id, route } = getRequestContext(request)
           ctx.log.error('unexpected', error, { id, route })
-          return toResponse(id)
+          return toReply(id)
         },
       })
-      return thrown instanceof OfferedError ? withOffer(response, thrown) : response
+      if (reply instanceof Response) return reply
+      return errorResponse(thrown instanceof OfferedError ? withOffer(reply, thrown) : reply)
     })
     .onTransform({ as: 'global' }, ({ request, route, params }) => {
       if (isOtherPath(route, pathOf(request.url))) throw new NotFoundError()

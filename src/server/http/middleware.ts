@@ -1,10 +1,11 @@
-import { toOwnEnvelope } from '../../gateway/envelopes.ts'
-import * as gateway from '../../gateway/error-response.ts'
+import { inOwnEnvelope, setRequestId } from '../../gateway/envelopes.ts'
+import { addressLimit } from '../../gateway/error-response.ts'
 import { clientAddress, isLocalAddress, isTrustedProxy } from '../../kernel/address.ts'
 import { AddressClient } from '../../kernel/client.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { inProcessAddress, pathOf, type RequestContext } from '../../kernel/http/request-context.ts'
+import { errorResponse } from '../../kernel/http/response.ts'
 import type { Upgrade } from '../../kernel/http/web-socket.ts'
 import { newOrderedId } from '../../kernel/ids.ts'
 import type { RateLimit } from '../../kernel/rate-limit.ts'
@@ -98,10 +99,11 @@ export const gatewayPolicy =
     context.hasOwnDeadline = true
     const { gatewayRequests: limit } = ctx.state.limits
     const rejection = admit(ctx, context, limit)
-    const openAiResponse = rejection
-      ? gateway.rateLimitResponse(rejection.max, rejection.retryAfter)
+    const path = pathOf(request.url)
+    const response = rejection
+      ? errorResponse(inOwnEnvelope(path, addressLimit(rejection), context.id))
       : await next(request, context)
-    const response = await toOwnEnvelope(pathOf(request.url), openAiResponse, context.id)
+    setRequestId(path, response, context.id)
     setHeaders(response.headers, receiptHeaders(ctx, context))
     reportIgnoredFields(response.headers, context.ignoredFields)
     const left = reportLimit(response.headers, limit, context.client.group)

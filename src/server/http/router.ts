@@ -5,7 +5,7 @@ import { embeddersOf } from '../../apps/viewer/policy.ts'
 import { serveFromMemory } from '../../apps/viewer/serve-from-memory.ts'
 import { findClientAlias, type PathAlias } from '../../gateway/client-apis.ts'
 import { cohereV1Prefix } from '../../gateway/cohere/error-response.ts'
-import { toOwnEnvelope } from '../../gateway/envelopes.ts'
+import { inOwnEnvelope, setRequestId } from '../../gateway/envelopes.ts'
 import * as gateway from '../../gateway/error-response.ts'
 import { geminiPrefix } from '../../gateway/gemini/error-response.ts'
 import { openRouterPrefix } from '../../gateway/openrouter/error-response.ts'
@@ -20,6 +20,7 @@ import {
   type RequestContext,
   setRequestContext,
 } from '../../kernel/http/request-context.ts'
+import { errorResponse } from '../../kernel/http/response.ts'
 import { newOrderedId } from '../../kernel/ids.ts'
 import { lazy } from '../../kernel/lazy.ts'
 import { readPublic } from '../../kernel/public-files.ts'
@@ -262,17 +263,20 @@ function lazyApp<Part extends App>(create: () => Promise<Part>) {
 }
 
 const startingResponse = (): Response => new Response('Starting.', { status: 503 })
-const errorResponses = { api: hosting.errorResponse, gateway: gateway.errorResponse }
+const notReady = new ApiError('try_again', {})
 
 /** Answers requests until the server is ready. Each API returns its `try_again` error. */
-export const respondStarting: RequestHandler = async (outerRequest) => {
+export const respondStarting: RequestHandler = (outerRequest) => {
   const { path } = resolveAlias(outerRequest)
   const part = partOf(path)
+  const id = newOrderedId(systemClock.now())
   const response =
-    part === 'api' || part === 'gateway'
-      ? errorResponses[part](new ApiError('try_again', {}), startingResponse)
-      : startingResponse()
+    part === 'api'
+      ? hosting.apiErrorResponse(notReady)
+      : part === 'gateway'
+        ? errorResponse(inOwnEnvelope(path, gateway.errorEnvelope(notReady), id))
+        : startingResponse()
   response.headers.set('retry-after', '1')
-  if (part !== 'gateway') return openToAllOrigins(response)
-  return openToAllOrigins(await toOwnEnvelope(path, response, newOrderedId(systemClock.now())))
+  if (part === 'gateway') setRequestId(path, response, id)
+  return openToAllOrigins(response)
 }

@@ -13,15 +13,19 @@ interface RouteContext {
   query: Record<string, unknown> | undefined
 }
 
+/** The parts of an API that its operations do not declare. */
+interface Served {
+  /** Returns the public URL of a path. */
+  urlOf(path: string): string
+  /** Puts the replay of an error into the envelope of its request. */
+  present?(outcome: unknown, request: Request): unknown
+}
+
 /** Serves operations over HTTP: a request becomes a call, and its outcome a response. */
-export function routesOf(
-  ctx: AppContext,
-  operations: readonly Operation[],
-  urlOf: (path: string) => string,
-) {
+export function routesOf(ctx: AppContext, operations: readonly Operation[], served: Served) {
   const app = new Elysia()
   for (const operation of operations) {
-    const serve = (given: RouteContext) => serveOperation(ctx, operation, urlOf, given)
+    const serve = (given: RouteContext) => serveOperation(ctx, operation, served, given)
     // Elysia reads the source of a handler, and parses only what it names.
     const handler =
       operation.input.query || operation.input.read
@@ -32,11 +36,11 @@ export function routesOf(
   return app
 }
 
-/** Performs the operation of a request. `urlOf` returns the public URL of a path. */
+/** Performs the operation of a request. */
 export async function serveOperation(
   ctx: AppContext,
   operation: Operation,
-  urlOf: (path: string) => string,
+  { urlOf, present = (outcome) => outcome }: Served,
   { request, params = {}, query = {} }: RouteContext,
 ): Promise<Response> {
   const outcome = await perform(ctx, operation, {
@@ -50,5 +54,5 @@ export async function serveOperation(
     query,
     source: { request },
   })
-  return toResponse(ctx, request, outcome)
+  return toResponse(ctx, request, present(outcome, request))
 }

@@ -2,12 +2,13 @@ import { aiRoutes } from '../../apps/ai/routes.ts'
 import { packSite } from '../../apps/packs/site-routes.ts'
 import type { Pages } from '../../apps/viewer/pages.ts'
 import { viewerRoutes } from '../../apps/viewer/routes.ts'
-import { unknownOperationResponse } from '../../gateway/error-response.ts'
+import { unknownOperation } from '../../gateway/error-response.ts'
 import type { Urls } from '../../kernel/config/load.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { prefers } from '../../kernel/http/accept.ts'
 import { checkPath } from '../../kernel/http/path.ts'
 import { pathOf } from '../../kernel/http/request-context.ts'
+import { errorResponse } from '../../kernel/http/response.ts'
 import type { PublicFile } from '../../kernel/public-files.ts'
 import { queryOf } from '../../site/components.ts'
 import type { ReadOpenApi } from '../../site/docs/api-operations.ts'
@@ -65,7 +66,7 @@ function wrongBaseUrl(
   allowed: readonly string[],
 ): Response {
   const instead = `The base URL of models is ${gateway}/v1, that of the Agent API ${base}.`
-  const response = unknownOperationResponse(method, pathOf(url), allowed, instead)
+  const response = errorResponse(unknownOperation(method, pathOf(url), allowed, instead))
   response.headers.set('cache-control', 'no-store')
   return response
 }

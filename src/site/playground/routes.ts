@@ -1,5 +1,5 @@
 import { spenderOf } from '../../gateway/authentication.ts'
-import { errorEnvelope, errorResponse, isGatewayError } from '../../gateway/error-response.ts'
+import { errorEnvelope, findEnvelope, isGatewayError } from '../../gateway/error-response.ts'
 import { isTimed } from '../../gateway/models/price.ts'
 import { getOperation, performPaid } from '../../gateway/session-calls.ts'
 import { listHistory } from '../../gateway/usage/history.ts'
@@ -8,6 +8,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, type GatewayErrorName, isApiError } from '../../kernel/errors.ts'
 import type { IncomingCall, Operation } from '../../kernel/http/operation.ts'
 import { getRequestContext } from '../../kernel/http/request-context.ts'
+import { errorResponse, toResponse } from '../../kernel/http/response.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { playBytesMax } from '../../kernel/limits.ts'
 import { formatCredits, fromUsd, toCredits, toUsd, zero } from '../../kernel/money.ts'
@@ -56,8 +57,8 @@ function messageOf(error: ApiError<GatewayErrorName>): string {
 }
 
 function callErrorResponse(error: ApiError<GatewayErrorName>): Response {
-  const { status, headers, body } = errorEnvelope(error)
-  return Response.json({ error: { ...body.error, message: messageOf(error) } }, { status, headers })
+  const { body, ...reply } = errorEnvelope(error)
+  return errorResponse({ ...reply, body: { error: { ...body.error, message: messageOf(error) } } })
 }
 
 /**
@@ -71,12 +72,12 @@ async function performForPerson(
 ): Promise<Response> {
   try {
     const spender = spenderOf(walletOf(visitor.person))
-    return await performPaid(ctx, request, spender, operation, call)
+    return toResponse(ctx, request, await performPaid(ctx, request, spender, operation, call))
   } catch (error) {
     if (isGatewayError(error)) return callErrorResponse(error)
-    return errorResponse(error, () => {
-      throw error
-    })
+    const known = findEnvelope(error)
+    if (!known) throw error
+    return errorResponse(known)
   }
 }
 

@@ -4,7 +4,7 @@ import { Value } from '@sinclair/typebox/value'
 import { ApiError } from '../../../kernel/errors.ts'
 import { sha256 } from '../../../kernel/ids.ts'
 import { nano, type NanoUsd } from '../../../kernel/money.ts'
-import { isRecord, type Json, oneOf } from '../../../kernel/schema.ts'
+import { isRecord, oneOf } from '../../../kernel/schema.ts'
 import { offerTimeoutSeconds, paymentHeaderCharsMax } from '../limits.ts'
 import type { PaymentNetwork } from './network.ts'
 
@@ -218,12 +218,6 @@ export function receiptHeader(
   return version === 1
     ? ['x-payment-response', toHeader({ ...settled, network: name ?? id })]
     : ['payment-response', toHeader({ ...settled, network: id, amount: String(amount) })]
-}
-
-/** Returns the fields of an offer in a 402, for an API that puts errors into another envelope. */
-export function offerIn({ x402Version, accepts, resource }: Json): Json {
-  if (accepts === undefined) return {}
-  return { x402Version, accepts, ...(resource !== undefined && { resource }) }
 }
 
 const AmountSchema = Type.String({ pattern: '^[1-9][0-9]*$', description: 'Units of the asset.' })
