@@ -4,20 +4,13 @@ import type { ChatRequest } from '../../gateway/conversation/chat-request.ts'
 import { estimatePromptTokens, estimateTokens } from '../../gateway/models/tokens.ts'
 import { createUsage, usageWithin } from '../../gateway/models/usage.ts'
 import { chatBodyOf } from '../../gateway/openai-chat/chat-body.ts'
-import { CallDeadlines } from '../../gateway/paid/deadlines.ts'
-import { isFailure } from '../../gateway/paid/upstream-failure.ts'
 import type { AppContext } from '../../kernel/context.ts'
-import { isApiError } from '../../kernel/errors.ts'
-import { day } from '../../kernel/time.ts'
-import { availableUpstream, ModelDeclined, NoModelResult, type ServiceModel } from './model-call.ts'
+import { callOnce, ModelDeclined, NoModelResult, type ServiceModel } from './model-call.ts'
 
 export interface Message {
   role: 'system' | 'user' | 'assistant'
   content: string
 }
-
-/** The work that calls a model has a deadline of its own, which aborts its signal. */
-const noDeadline = { firstByteMs: day, totalMs: day }
 
 /** Calls a chat model once. Throws NoModelResult and ModelDeclined. */
 export async function chat(
@@ -47,20 +40,9 @@ export async function chat(
     extra: { max_completion_tokens: maxTokens.output },
   }
   const target = { model, isStream: false, outputMax: maxTokens.output, stopsItself: false }
-  const deadlines = new CallDeadlines(signal, noDeadline)
-  const read = await availableUpstream(ctx, name)
-    .chat({ request, ...target, signal: deadlines.signal })
-    .then((sent) => readWhole(sent, deadlines))
-    .catch((error: unknown) => {
-      signal.throwIfAborted()
-      throw new NoModelResult(String(error))
-    })
-    .finally(() => deadlines.end())
-  if (isFailure(read)) {
-    const { error } = read
-    if (isApiError(error, 'content_policy')) throw new ModelDeclined(`${name} declined the request`)
-    throw new NoModelResult(`${name} failed: ${error.errorName}`)
-  }
+  const read = await callOnce(ctx, name, signal, async (upstream, deadlines) =>
+    readWhole(await upstream.chat({ request, ...target, signal: deadlines.signal }), deadlines),
+  )
   const [choice] = gather(read.events).choices
   const textOf = (kind: 'text' | 'refusal'): string =>
     (choice?.content ?? []).map((part) => (part.type === kind ? part.text : '')).join('')

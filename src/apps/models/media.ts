@@ -1,16 +1,12 @@
 import type { UsageBounds } from '../../gateway/models/charge.ts'
 import { maxInputTokens } from '../../gateway/models/tokens.ts'
 import { createUsage, readUsage, type Usage } from '../../gateway/models/usage.ts'
+import { readFile, readJsonObject } from '../../gateway/paid/response-body.ts'
+import { interruptionOf, noContent, unreadable } from '../../gateway/paid/upstream-failure.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { unknownOutputTokens } from '../../kernel/limits.ts'
-import { isRecord } from '../../kernel/schema.ts'
-import {
-  callModel,
-  NoModelResult,
-  readBytes,
-  readJsonObject,
-  type ServiceModel,
-} from './model-call.ts'
+import { itemsOf, recordOf } from '../../kernel/schema.ts'
+import { callModel, NoModelResult, type ServiceModel } from './model-call.ts'
 
 export interface GeneratedMedia {
   bytes: Uint8Array<ArrayBuffer>
@@ -37,15 +33,13 @@ export async function generateImage(
   signal: AbortSignal,
 ) {
   const body = { prompt, n: 1, response_format: 'b64_json' }
-  const response = await readJsonObject(
-    await callModel(ctx, by, { path: '/images/generations', body, signal }),
-  )
-  const [first]: unknown[] = Array.isArray(response['data']) ? response['data'] : []
-  const base64 = isRecord(first) ? first['b64_json'] : undefined
+  const call = { path: '/images/generations', body, signal } as const
+  const { json } = await callModel(ctx, by, call, readJsonObject)
+  const { b64_json: base64 } = recordOf(itemsOf(json.data)[0])
   if (typeof base64 !== 'string') throw new NoModelResult('the response has no image')
   const bytes = new Uint8Array(Buffer.from(base64, 'base64'))
   const { inputTokensMax, outputTokensMax } = mediaBounds(by, prompt)
-  const reported = readUsage(response['usage'], {
+  const reported = readUsage(json.usage, {
     prompt: inputTokensMax,
     completion: outputTokensMax,
   })
@@ -60,7 +54,12 @@ export async function generateSpeech(
   signal: AbortSignal,
 ): Promise<GeneratedMedia> {
   const body = { input: what, voice, response_format: 'mp3' }
-  const response = await callModel(ctx, by, { path: '/audio/speech', body, signal })
-  const bytes = await readBytes(response)
+  const call = { path: '/audio/speech', body, signal } as const
+  const bytes = await callModel(ctx, by, call, async (received, deadlines) => {
+    if ('json' in received) return unreadable
+    const read = await readFile(received, deadlines)
+    if (!read) return interruptionOf(deadlines)
+    return read.byteLength === 0 ? noContent : new Uint8Array(read)
+  })
   return { bytes, usage: createUsage({ characters: what.length }) }
 }

@@ -1,12 +1,17 @@
 import type { Model } from '../../gateway/models/catalog.ts'
 import type { ModelType, Price } from '../../gateway/models/price.ts'
-import { isContentFilterError } from '../../gateway/providers/error-body.ts'
+import { CallDeadlines } from '../../gateway/paid/deadlines.ts'
+import {
+  failureOfRejection,
+  isFailure,
+  type UpstreamFailure,
+} from '../../gateway/paid/upstream-failure.ts'
 import type { MonitoredUpstream } from '../../gateway/providers/monitored-upstream.ts'
-import type { UpstreamPath } from '../../gateway/providers/upstream.ts'
+import type { Received, UpstreamCall } from '../../gateway/providers/upstream.ts'
 import type { SettingName } from '../../kernel/config/settings.ts'
 import type { AppContext } from '../../kernel/context.ts'
-import { upstreamResponseBytesMax } from '../../kernel/limits.ts'
-import { isRecord } from '../../kernel/schema.ts'
+import { isApiError } from '../../kernel/errors.ts'
+import { day } from '../../kernel/time.ts'
 
 /** Builder model of the demo provider, used when none is configured. */
 export const demoBuilder = 'demo/builder'
@@ -47,66 +52,45 @@ export function findServiceModel(
   return undefined
 }
 
-/** Bytes that are read of an error response. */
-const failureBytesMax = 65_536
+/** The work that calls a model has a deadline of its own, which aborts its signal. */
+const noDeadline = { firstByteMs: day, totalMs: day }
 
-/** Returns an upstream that may be called. Throws NoModelResult. */
-export function availableUpstream({ upstreams }: AppContext, name: string): MonitoredUpstream {
-  const upstream = upstreams.find(name)
-  if (upstream?.isAvailable) return upstream
-  throw new NoModelResult(`${name} is unavailable`)
-}
-
-/** Calls a model once. Throws NoModelResult and ModelDeclined. */
-export async function callModel(
+/** Calls an upstream once, and returns what it read. Throws NoModelResult and ModelDeclined. */
+export async function callOnce<Result extends object>(
   ctx: AppContext,
-  { upstream, name }: ServiceModel,
-  {
-    path,
-    body,
-    signal,
-  }: { path: UpstreamPath; body: Record<string, unknown>; signal: AbortSignal },
-): Promise<Response> {
-  const response = await availableUpstream(ctx, upstream)
-    .send({ path, model: name, body, signal })
+  name: string,
+  signal: AbortSignal,
+  call: (
+    upstream: MonitoredUpstream,
+    deadlines: CallDeadlines,
+  ) => Promise<Result | UpstreamFailure>,
+): Promise<Result> {
+  const upstream = ctx.upstreams.find(name)
+  if (!upstream?.isAvailable) throw new NoModelResult(`${name} is unavailable`)
+  const deadlines = new CallDeadlines(signal, noDeadline)
+  const read = await call(upstream, deadlines)
     .catch((error: unknown) => {
       signal.throwIfAborted()
       throw new NoModelResult(String(error))
     })
-  if (response.ok) return response
-  const errorText = new TextDecoder().decode(await readBytes(response, failureBytesMax))
-  if (isContentFilterError(errorText)) throw new ModelDeclined(`${upstream} declined the request`)
-  throw new NoModelResult(`${upstream} returned status ${response.status}`)
+    .finally(() => deadlines.end())
+  if (!isFailure(read)) return read
+  const { error } = read
+  if (isApiError(error, 'content_policy')) throw new ModelDeclined(`${name} declined the request`)
+  throw new NoModelResult(`${name} failed: ${error.errorName}`)
 }
 
-/** Throws NoModelResult when the response is empty, too large or interrupted. */
-export async function readBytes(response: Response, max = upstreamResponseBytesMax) {
-  const parts: Uint8Array[] = []
-  let length = 0
-  try {
-    for await (const part of response.body ?? []) {
-      length += part.byteLength
-      if (length > max) throw new NoModelResult('the response is too large')
-      parts.push(part)
-    }
-  } catch (error) {
-    throw error instanceof NoModelResult
-      ? error
-      : new NoModelResult(`the response was interrupted: ${error}`)
-  }
-  if (length === 0) throw new NoModelResult('the response is empty')
-  return new Uint8Array(Buffer.concat(parts))
-}
-
-/** Reads the JSON object of a response. Throws NoModelResult. */
-export async function readJsonObject(response: Response): Promise<Record<string, unknown>> {
-  const text = new TextDecoder().decode(await readBytes(response))
-  try {
-    const record: unknown = JSON.parse(text)
-    if (isRecord(record)) return record
-  } catch {}
-  throw new NoModelResult('the response is not a JSON object')
-}
+/** Calls a media model once, and reads its response. Throws NoModelResult and ModelDeclined. */
+export const callModel = <Result extends object>(
+  ctx: AppContext,
+  { upstream: name, name: model }: ServiceModel,
+  { path, body, signal }: Pick<UpstreamCall, 'path' | 'body' | 'signal'>,
+  read: (received: Received, deadlines: CallDeadlines) => Promise<Result | UpstreamFailure>,
+): Promise<Result> =>
+  callOnce(ctx, name, signal, async (upstream, deadlines) => {
+    const sent = await upstream.send({ path, model, body, signal: deadlines.signal })
+    return 'rejected' in sent ? failureOfRejection(sent.rejected) : read(sent, deadlines)
+  })
 
 /** Returns startup warnings about configured models, Ollama and browser that are unavailable. */
 export function modelSettingWarnings(ctx: AppContext): string[] {

@@ -1,5 +1,6 @@
 import type { CallDeadlines } from '../paid/deadlines.ts'
 import type { MediaCall } from '../paid/media.ts'
+import type { ReceivedFile } from '../paid/response-body.ts'
 import type { CallEnd } from '../paid/serve-call.ts'
 import { interruptionOf, noContent, type UpstreamFailure } from '../paid/upstream-failure.ts'
 
@@ -14,10 +15,11 @@ export interface ByteSource {
 
 /** Waits for the first bytes of a response. A response that is empty or cut is a failure. */
 export async function openSource(
-  response: Response,
+  received: ReceivedFile,
   deadlines: CallDeadlines,
 ): Promise<ByteSource | UpstreamFailure> {
-  const reader = (response.body ?? new Blob().stream()).getReader()
+  const body = 'file' in received ? received.file.stream() : received.response.body
+  const reader = (body ?? new Blob().stream()).getReader()
   const next = async (): Promise<Uint8Array | undefined> => {
     for (;;) {
       const { done, value } = await reader.read()

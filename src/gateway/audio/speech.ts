@@ -22,7 +22,7 @@ import { createUsage, type Usage } from '../models/usage.ts'
 import { type MediaCall, type MediaRequest, runMediaRequest } from '../paid/media.ts'
 import { costHeader } from '../paid/paid-call.ts'
 import { readPreferences } from '../paid/preferences.ts'
-import { readBoundedBytes, readJsonObject } from '../paid/response-body.ts'
+import { readFile, readJsonObject, type ReceivedFile } from '../paid/response-body.ts'
 import type { StreamOutput } from '../paid/serve-call.ts'
 import {
   interruptionOf,
@@ -86,15 +86,16 @@ function readRequest(ctx: AppContext, sent: unknown): MediaRequest {
       outputTokensMax: 0,
     }),
     estimateUsage: () => estimate,
-    async read(response, call) {
-      const type = await readMediaType(response, format, call)
+    async read(received, call) {
+      if ('json' in received) return unreadable
+      const type = await readMediaType(received, format, call)
       if (typeof type !== 'string') return type
       if (!call.isReplayable && !isTimed(call.candidate.price)) {
-        return streamSpeech(response, call, createUsage({ characters }), (bytes, cost) =>
+        return streamSpeech(received, call, createUsage({ characters }), (bytes, cost) =>
           present(bytes, type, cost),
         )
       }
-      const bytes = await readBoundedBytes(response, call.deadlines)
+      const bytes = await readFile(received, call.deadlines)
       if (!bytes) return interruptionOf(call.deadlines)
       if (bytes.byteLength === 0) return noContent
       audio = { bytes: new Uint8Array(bytes), type }
@@ -136,26 +137,29 @@ function validateModel({ id, outputs, price }: Model): void {
 
 /** Returns the media type of an audio response, or a failure for any other response. */
 async function readMediaType(
-  response: Response,
+  received: ReceivedFile,
   format: SpeechFormat,
   { deadlines }: MediaCall,
 ): Promise<string | UpstreamFailure> {
-  const [type = ''] = (response.headers.get('content-type') ?? '').toLowerCase().split(';')
+  const sent = 'file' in received ? received.file.type : typeOf(received.response)
+  const [type = ''] = sent.toLowerCase().split(';')
   if (type === 'application/json') {
-    const read = await readJsonObject(response, deadlines)
+    const read = await readJsonObject(received, deadlines)
     return 'json' in read ? unreadable : read
   }
   if (/^audio\/[a-z0-9.+-]{1,60}$/.test(type)) return type
   return type === '' || type === 'application/octet-stream' ? mediaTypes[format] : unreadable
 }
 
+const typeOf = ({ headers }: Response): string => headers.get('content-type') ?? ''
+
 async function streamSpeech(
-  response: Response,
+  received: ReceivedFile,
   call: MediaCall,
   usage: Usage,
   present: (bytes: AudioBody, cost: number) => Content,
 ): Promise<StreamOutput | UpstreamFailure> {
-  const source = await openSource(response, call.deadlines)
+  const source = await openSource(received, call.deadlines)
   if (!('first' in source)) return source
   return {
     start({ chargeOf, settled }) {

@@ -56,7 +56,7 @@ export async function streamTranscription(
   usageOf: (response: { text: string } & Json) => Usage,
   convert = noConversion,
 ): Promise<StreamOutput | UpstreamFailure> {
-  const source = await openSource(response, call.deadlines)
+  const source = await openSource({ response }, call.deadlines)
   if (!('first' in source)) return source
   const events = new TranscriptSource(source, convert)
   if (events.firstError) {

@@ -92,15 +92,14 @@ function toMediaRequest(
       return { inputTokensMax: prompt, outputTokensMax: completion, seconds }
     },
     estimateUsage: (to) => estimateUsage(input, to),
-    async read(response, call) {
+    async read(received, call) {
       const { candidate, deadlines } = call
-      const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream')
-      if (isStream && isEvents && !isChecked) {
-        const usageOf = (response: Json & { text: string }): Usage =>
-          readTranscriptionUsage(response, input, candidate)
-        return streamTranscription(response, call, usageOf, convert)
+      if (isStream && 'response' in received && isEvents(received.response) && !isChecked) {
+        const usageOf = (carried: Json & { text: string }): Usage =>
+          readTranscriptionUsage(carried, input, candidate)
+        return streamTranscription(received.response, call, usageOf, convert)
       }
-      const read = await readJsonObject(response, deadlines)
+      const read = await readJsonObject(received, deadlines)
       if (!('json' in read)) return read
       const { text } = read.json
       if (typeof text !== 'string') return noContent
@@ -127,6 +126,9 @@ function toMediaRequest(
     },
   }
 }
+
+const isEvents = ({ headers }: Response): boolean =>
+  headers.get('content-type')?.startsWith('text/event-stream') === true
 
 /** Segment fields of OpenAI's model, which most others do not send. */
 const segmentDefaults = {

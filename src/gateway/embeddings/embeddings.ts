@@ -50,10 +50,10 @@ function parseRequest(ctx: AppContext, raw: unknown, id: string): MediaRequest {
     maxUsage: (to) => ({ inputTokensMax: maxTokens(to), outputTokensMax: 0 }),
     estimateUsage,
     async read(
-      response,
+      received,
       { candidate: { model: served }, deadlines }: MediaCall,
     ): Promise<WholeOutput | UpstreamFailure> {
-      const read = await readJsonObject(response, deadlines)
+      const read = await readJsonObject(received, deadlines)
       if (!('json' in read)) return read
       const { data, usage: reported } = read.json
       if (!Array.isArray(data) || data.length === 0) return noContent

@@ -97,8 +97,8 @@ export function toMediaRequest(
     },
     estimateUsage,
     ...(isStream && { present: async ({ body: result }) => toImageEvents(path, result) }),
-    async read(response, { candidate, deadlines }) {
-      const read = await readJsonObject(response, deadlines)
+    async read(received, { candidate, deadlines }) {
+      const read = await readJsonObject(received, deadlines)
       if (!('json' in read)) return read
       const { data, usage, created, ...details } = read.json
       if (!Array.isArray(data) || data.length === 0) return noContent

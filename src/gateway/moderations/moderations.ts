@@ -41,8 +41,8 @@ function parseRequest({ catalog }: AppContext, raw: unknown, id: string): MediaR
     },
     maxUsage: (to) => ({ inputTokensMax: maxTokens(to), outputTokensMax: 0 }),
     estimateUsage,
-    async read(response, { candidate: { model: served }, deadlines }) {
-      const read = await readJsonObject(response, deadlines)
+    async read(received, { candidate: { model: served }, deadlines }) {
+      const read = await readJsonObject(received, deadlines)
       if (!('json' in read)) return read
       const { results, usage, id: given = id } = read.json
       if (!Array.isArray(results) || results.length === 0) return noContent

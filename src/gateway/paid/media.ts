@@ -7,7 +7,7 @@ import type { Model } from '../models/catalog.ts'
 import type { UsageBounds } from '../models/charge.ts'
 import type { ModelType } from '../models/price.ts'
 import type { Usage } from '../models/usage.ts'
-import type { UpstreamCall, UpstreamPath } from '../providers/upstream.ts'
+import type { Received, UpstreamCall, UpstreamPath } from '../providers/upstream.ts'
 import {
   type Candidate,
   type Candidates,
@@ -20,7 +20,7 @@ import { checkInput, checkOutput } from './guardrail.ts'
 import { holdRequestOf, jsonOutcome, type PaidCall, payForCall } from './paid-call.ts'
 import type { Preferences } from './preferences.ts'
 import { type Attempt, serveCall, type StreamOutput, type WholeOutput } from './serve-call.ts'
-import { failureOfStatus, type UpstreamFailure } from './upstream-failure.ts'
+import { failureOfRejection, type UpstreamFailure } from './upstream-failure.ts'
 
 export interface MediaCall {
   candidate: Candidate
@@ -51,7 +51,7 @@ export interface MediaRequest {
   /** Counts the usage at a model, to charge a client that left before the response. */
   estimateUsage(model: Model): Usage
   /** Reads a successful response, bounded. */
-  read(response: Response, call: MediaCall): Promise<WholeOutput | StreamOutput | UpstreamFailure>
+  read(received: Received, call: MediaCall): Promise<WholeOutput | StreamOutput | UpstreamFailure>
   /** Turns a result into an outcome, at first and in replays. The default is JSON. */
   present?(result: StoredResponse): Promise<CallOutcome>
 }
@@ -81,9 +81,9 @@ export function runMediaRequest(
           serveCall(paid, running, {
             attempt: sending(
               { path, bodyFor: bodyFor ?? (() => body) },
-              async (response, candidate, deadlines) => {
+              async (received, candidate, deadlines) => {
                 const media = { candidate, deadlines, isReplayable, pauseIdleTimeout }
-                const output = await request.read(response, media)
+                const output = await request.read(received, media)
                 if (!('text' in output)) return output
                 return (await checkOutput(guarded, candidate.model.id, output.text)) ?? output
               },
@@ -117,7 +117,7 @@ export const sending =
   <Opened>(
     { path, bodyFor }: { path: UpstreamPath; bodyFor(candidate: Candidate): UpstreamCall['body'] },
     read: (
-      response: Response,
+      received: Received,
       candidate: Candidate,
       deadlines: CallDeadlines,
     ) => Promise<Opened | UpstreamFailure>,
@@ -127,10 +127,8 @@ export const sending =
     const body = bodyFor(candidate)
     const { model } = candidate.offer
     const { signal } = deadlines
-    const response = await upstream.send({ path, model, signal, body })
-    if (!response.ok) {
-      return failureOfStatus(response.status, await response.text(), response.headers)
-    }
+    const sent = await upstream.send({ path, model, signal, body })
+    if ('rejected' in sent) return failureOfRejection(sent.rejected)
     reportIgnored?.(upstream.ignoredFields({ path, body }))
-    return read(response, candidate, deadlines)
+    return read(sent, candidate, deadlines)
   }

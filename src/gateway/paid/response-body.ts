@@ -1,5 +1,6 @@
 import { upstreamResponseBytesMax } from '../../kernel/limits.ts'
 import { isRecord, type Json, parseRecord } from '../../kernel/schema.ts'
+import type { Received } from '../providers/upstream.ts'
 import type { CallDeadlines } from './deadlines.ts'
 import {
   failureOfErrorBody,
@@ -11,17 +12,31 @@ import {
 
 const decoder = new TextDecoder()
 
-/** Reads a bounded JSON object. An object with an `error` is a failure. */
+/** Reads a JSON object, bounded. An object with an `error` is a failure. */
 export async function readJsonObject(
-  response: Response,
+  received: Received,
   deadlines: CallDeadlines,
 ): Promise<{ json: Json } | UpstreamFailure> {
-  const bytes = await readBoundedBytes(response, deadlines)
+  if ('json' in received) return deadlines.cause ? interruptionOf(deadlines) : received
+  const bytes = await readFile(received, deadlines)
   if (!bytes) return interruptionOf(deadlines)
   if (bytes.byteLength === 0) return noContent
   const json = parseRecord(decoder.decode(bytes))
   if (!json) return unreadable
   return isRecord(json.error) ? failureOfErrorBody(json.error) : { json }
+}
+
+/** A response that is a file. */
+export type ReceivedFile = Exclude<Received, { json: Json }>
+
+/** Reads a file. Undefined when it breaks off or has more than `max` bytes. */
+export async function readFile(
+  received: ReceivedFile,
+  deadlines: CallDeadlines,
+  max?: number,
+): Promise<Uint8Array | undefined> {
+  const response = 'file' in received ? new Response(received.file) : received.response
+  return readBoundedBytes(response, deadlines, max)
 }
 
 /** Reads a body. Undefined when it breaks off or has more than `max` bytes. */

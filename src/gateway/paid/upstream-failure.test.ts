@@ -1,14 +1,15 @@
 import { expect, setSystemTime, test } from 'bun:test'
 
 import { errorEnvelope } from '../error-response.ts'
-import { failureOfErrorBody, failureOfStatus } from './upstream-failure.ts'
+import { parseRetryAfter } from '../providers/error-body.ts'
+import { failureOfErrorBody, failureOfRejection } from './upstream-failure.ts'
 
-const reported = (status: number, headers: Record<string, string> = {}) => {
-  const {
-    error: failure,
-    charges,
-    canTryNext: another,
-  } = failureOfStatus(status, '', new Headers(headers))
+/** Returns the failure of a status, with the header Retry-After. */
+const failureOf = (status: number, after?: string, body = {}) =>
+  failureOfRejection({ status, body, retryAfter: parseRetryAfter(after) })
+
+const reported = (status: number) => {
+  const { error: failure, charges, canTryNext: another } = failureOf(status)
   return [failure.errorName, charges, another]
 }
 
@@ -21,15 +22,14 @@ test('a retryable status is a failure of the upstream, and another one is tried'
 })
 
 test("an upstream failure has the upstream's Retry-After, or none", () => {
-  const headersOf = (headers: Record<string, string>) =>
-    errorEnvelope(failureOfStatus(503, '', new Headers(headers)).error).headers
-  expect(headersOf({ 'retry-after': '7' })).toEqual({ 'retry-after': '7' })
-  expect(headersOf({})).toEqual({})
+  const headersOf = (after?: string) => errorEnvelope(failureOf(503, after).error).headers
+  expect(headersOf('7')).toEqual({ 'retry-after': '7' })
+  expect(headersOf()).toEqual({})
 })
 
 test('Retry-After of a 429 is the upstream’s, in seconds or as a date, up to an hour', () => {
   const waitOf = (received: string): unknown => {
-    const { error: failure } = failureOfStatus(429, '', new Headers({ 'retry-after': received }))
+    const { error: failure } = failureOf(429, received)
     return Object(failure.details.at(0)).retryAfter
   }
   setSystemTime(Date.UTC(2026, 0, 1))
@@ -44,10 +44,8 @@ test('Retry-After of a 429 is the upstream’s, in seconds or as a date, up to a
 
 test('the reason of a rejection is passed on, except for unknown models', () => {
   const wordsAt = (status: number) => {
-    const received = JSON.stringify({
-      error: { message: 'Too long.', code: 'context_length_exceeded' },
-    })
-    return errorEnvelope(failureOfStatus(status, received, new Headers()).error).body.error
+    const received = { error: { message: 'Too long.', code: 'context_length_exceeded' } }
+    return errorEnvelope(failureOf(status, undefined, received).error).body.error
   }
   const plain =
     'The provider rejected this request. Nothing was charged. Change it before you retry.'

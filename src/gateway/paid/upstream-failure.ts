@@ -1,12 +1,12 @@
 import { ApiError, type GatewayErrorName, isApiError } from '../../kernel/errors.ts'
 import { isRecord } from '../../kernel/schema.ts'
-import { systemClock } from '../../kernel/time.ts'
 import {
   isContentFilterError,
   isTransientStatus,
-  parseErrorReason,
+  reasonOf,
+  type UpstreamRejection,
 } from '../providers/error-body.ts'
-import { UpstreamError, type UpstreamRejection } from '../providers/upstream.ts'
+import { UpstreamError } from '../providers/upstream.ts'
 import type { CallDeadlines } from './deadlines.ts'
 
 /** The consequences of an upstream call that failed (document 2, section 7). */
@@ -78,15 +78,12 @@ export function failureOfError(error: unknown, deadlines: CallDeadlines): Upstre
   return free(failed, true)
 }
 
-/** Returns the failure of a response by status and body (document 2, section 7). */
-export function failureOfStatus(
-  status: number,
-  body: string,
-  headers: Headers,
-  reason = parseErrorReason(body),
+/** Returns the failure of a request that an upstream rejected (document 2, section 7). */
+export function failureOfRejection(
+  { status, body, retryAfter }: UpstreamRejection,
+  reason = reasonOf(body),
 ): UpstreamFailure {
   if (isContentFilterError(body)) return contentFiltered
-  const retryAfter = retryAfterOf(headers)
   if (status === 429) {
     return free(new ApiError('upstream_busy', { retryAfter: retryAfter ?? 1 }), true)
   }
@@ -99,23 +96,10 @@ export function failureOfStatus(
   return free(new ApiError('upstream_rejected', isUnknown ? {} : reason), isUnknown)
 }
 
-/** Returns the failure of a request that an upstream rejected. */
-export const failureOfRejection = ({ status, text, headers }: UpstreamRejection): UpstreamFailure =>
-  failureOfStatus(status, text, headers)
-
 /** Returns the failure of an error in a stream, or in a response with status 200. */
 export function failureOfErrorBody(error: unknown): UpstreamFailure {
   const code = isRecord(error) ? (error.status ?? error.code) : undefined
   const status = typeof code === 'number' && code >= 400 && code < 600 ? code : 502
   // This error may contain the upstream's key, so its text is not forwarded.
-  return failureOfStatus(status, JSON.stringify({ error }), new Headers(), {})
-}
-
-const retryAfterMax = 3_600
-
-/** Returns the seconds of the header Retry-After, in either of its forms (RFC 9110, 10.2.3). */
-function retryAfterOf(headers: Headers): number | undefined {
-  const text = headers.get('retry-after') ?? ''
-  const seconds = Math.ceil(Number(text || NaN) || (Date.parse(text) - systemClock.now()) / 1_000)
-  return seconds > 0 ? Math.min(seconds, retryAfterMax) : undefined
+  return failureOfRejection({ status, body: { error } }, {})
 }

@@ -1,18 +1,9 @@
-import { readStart } from '../../kernel/fetch.ts'
 import { asString, lookUp, parseRecord, recordOf } from '../../kernel/schema.ts'
 import type { UpstreamCodec } from '../conversation/codec.ts'
-import { toOpenAiError } from './ai-sdk/errors.ts'
+import { toRejection } from './ai-sdk/errors.ts'
 import type { TypedUpstream } from './ai-sdk/provider-fetch.ts'
-import {
-  receiveResponse,
-  type SentChat,
-  throwUpstreamError,
-  type UpstreamChat,
-  type UpstreamRejection,
-} from './upstream.ts'
-
-/** Bytes of an error response that are read. */
-const errorBytesMax = 65_536
+import type { Rejected } from './error-body.ts'
+import { readErrorText, receiveResponse, type SentChat, type UpstreamChat } from './upstream.ts'
 
 /** The headers with the API key, by kind of upstream. */
 const keyHeaders: Record<string, (key: string) => Record<string, string>> = {
@@ -44,7 +35,7 @@ export async function sendEncoded(
     signal,
   })
   const response = await receiveResponse(sent, name, signal)
-  if (!response.ok) return { rejected: await rejectionOf(upstream, signal, response) }
+  if (!response.ok) return rejectionOf(upstream, signal, response)
   return { response, codec, ignored: codec.ignoredFields(request) }
 }
 
@@ -52,19 +43,10 @@ async function rejectionOf(
   upstream: TypedUpstream,
   signal: AbortSignal,
   response: Response,
-): Promise<UpstreamRejection> {
-  const { text } = await readStart(response, errorBytesMax).catch(
-    throwUpstreamError(upstream.name, signal),
-  )
+): Promise<Rejected> {
+  const text = await readErrorText(response, upstream.name, signal)
   const body = recordOf(parseRecord(text))
   const message = asString(recordOf(body.error).message ?? body.message) || 'The request failed.'
   const wait = response.headers.get('retry-after') ?? undefined
-  return asRejection(toOpenAiError({ status: response.status, text, message, wait }, upstream))
+  return toRejection({ status: response.status, text, message, wait }, upstream)
 }
-
-/** Returns an error response as a rejection. */
-export const asRejection = async (response: Response): Promise<UpstreamRejection> => ({
-  status: response.status,
-  text: await response.text(),
-  headers: response.headers,
-})

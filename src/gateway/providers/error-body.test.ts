@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test'
 
-import { parseErrorReason } from './error-body.ts'
+import type { Json } from '../../kernel/schema.ts'
+import { reasonOf } from './error-body.ts'
 
 const long = "This model's maximum context length is 8192 tokens."
-const parse = (body: unknown) => parseErrorReason(JSON.stringify(body))
+const parse = (body: Json) => reasonOf(body)
 
 test('finds the message in each upstream’s format', () => {
   for (const body of [
@@ -35,7 +36,7 @@ test('returns one bounded line, and nothing without a message', () => {
   expect(reason?.startsWith('a b😀')).toBe(true)
   expect(reason?.length).toBe(500)
   expect(reason?.isWellFormed()).toBe(true)
-  for (const body of ['', 'no json', '<h1>Bad</h1>', '[]', '{"error":{"message":7}}', '{}']) {
-    expect([body, parseErrorReason(body)]).toEqual([body, {}])
+  for (const body of [{ error: { message: 7 } }, { error: null }, {}]) {
+    expect([body, parse(body)]).toEqual([body, {}])
   }
 })

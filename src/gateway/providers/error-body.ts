@@ -1,4 +1,37 @@
-import { parseRecord, recordOf } from '../../kernel/schema.ts'
+import { type Json, parseRecord, recordOf } from '../../kernel/schema.ts'
+import { systemClock } from '../../kernel/time.ts'
+
+/** An error response of an upstream, without the operator's key. */
+export interface UpstreamRejection {
+  status: number
+  /** Its body, in the form of any upstream. */
+  body: Json
+  /** Seconds of the header Retry-After. */
+  retryAfter?: number | undefined
+}
+
+export interface Rejected {
+  rejected: UpstreamRejection
+}
+
+/** Creates the rejection of an upstream in this process, or in another form than OpenAI's. */
+export const reject = (
+  status: number,
+  message: string,
+  { code = null, retryAfter }: { code?: string | null; retryAfter?: number | undefined } = {},
+): Rejected => {
+  const error = { message, type: 'invalid_request_error', param: null, code }
+  return { rejected: { status, body: { error }, retryAfter } }
+}
+
+const retryAfterMax = 3_600
+
+/** Parses the header Retry-After, in either of its forms (RFC 9110, 10.2.3), to seconds. */
+export function parseRetryAfter(header: string | null | undefined): number | undefined {
+  const text = header ?? ''
+  const seconds = Math.ceil(Number(text || NaN) || (Date.parse(text) - systemClock.now()) / 1_000)
+  return seconds > 0 ? Math.min(seconds, retryAfterMax) : undefined
+}
 
 /** An upstream's reason for rejecting a request, safe to pass to the client. */
 export interface ErrorReason {
@@ -19,12 +52,12 @@ const filterCodes = [
 ]
 
 /**
- * Parses the reason in an error body. Clients act on it: coding agents shorten a prompt that is too
- * long, and a developer removes the parameter that the message names.
+ * Returns the reason in an error body. Clients act on it: coding agents shorten a prompt that is
+ * too long, and a developer removes the parameter that the message names.
  */
-export function parseErrorReason(body: string): ErrorReason {
+export function reasonOf(body: Json): ErrorReason {
   const message = findMessage(body)?.replace(/\s+/g, ' ').trim().slice(0, charsMax).toWellFormed()
-  const { code, type } = recordOf(parseRecord(body)?.error)
+  const { code, type } = recordOf(body.error)
   const isTooLong = includesAny(tooLongCodes, [code, type])
   return {
     ...(message && { reason: message }),
@@ -33,8 +66,8 @@ export function parseErrorReason(body: string): ErrorReason {
 }
 
 /** Returns whether an error body reports a violation of the upstream's content rules. */
-export function isContentFilterError(body: string): boolean {
-  const error = recordOf(parseRecord(body)?.error)
+export function isContentFilterError(body: Json): boolean {
+  const error = recordOf(body.error)
   return includesAny(filterCodes, [error.code, error.type, recordOf(error.innererror).code])
 }
 
@@ -79,10 +112,9 @@ const includesAny = (codes: string[], values: unknown[]): boolean =>
   values.some((value) => typeof value === 'string' && codes.includes(value))
 
 /** Finds the message as OpenAI, Ollama, Mistral and FastAPI send it; OpenRouter wraps another's. */
-function findMessage(body: string): string | undefined {
-  const { error, message, detail } = parseRecord(body) ?? {}
+function findMessage({ error, message, detail }: Json): string | undefined {
   const { message: own, metadata } = recordOf(error)
   const { raw } = recordOf(metadata)
-  if (typeof raw === 'string' && raw) return findMessage(raw) ?? raw
+  if (typeof raw === 'string' && raw) return findMessage(parseRecord(raw) ?? {}) ?? raw
   return [own, error, message, detail].find((text) => typeof text === 'string')
 }

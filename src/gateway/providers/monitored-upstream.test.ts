@@ -103,7 +103,7 @@ function monitored(respond: () => Promise<SentChat>) {
       name: 'a',
       kind: 'openai',
       apis: ['chat'],
-      send: () => Promise.resolve(new Response()),
+      send: () => Promise.resolve({ json: {} }),
       chat: respond,
     },
     clock,
@@ -112,8 +112,7 @@ function monitored(respond: () => Promise<SentChat>) {
   return { upstream, lines }
 }
 
-const rejected = (status: number) => () =>
-  Promise.resolve({ rejected: { status, text: '', headers: new Headers() } })
+const rejected = (status: number) => () => Promise.resolve({ rejected: { status, body: {} } })
 
 async function* steps() {
   yield []

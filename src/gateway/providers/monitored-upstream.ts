@@ -3,11 +3,13 @@ import type { Log } from '../../kernel/log.ts'
 import type { Json } from '../../kernel/schema.ts'
 import { type Clock, isWithin, minute, second } from '../../kernel/time.ts'
 import type { Api } from '../conversation/chat-request.ts'
+import type { Rejected, UpstreamRejection } from './error-body.ts'
 import {
   type ConnectRequest,
   type DownloadRequest,
   type PollRequest,
   type SentChat,
+  type SentRequest,
   type Upstream,
   type UpstreamCall,
   type UpstreamChat,
@@ -15,15 +17,9 @@ import {
   type UpstreamSocket,
 } from './upstream.ts'
 
-/** The status of a successful handshake. */
-const switchingProtocols = 101
-const statusOf = ({ status }: { readonly status?: number | undefined }): number =>
-  status ?? switchingProtocols
-
-function statusOfChat(sent: SentChat): number {
-  if ('rejected' in sent) return sent.rejected.status
-  return 'response' in sent ? sent.response.status : 200
-}
+type SentCall = SentRequest | SentChat | UpstreamSocket
+const rejectionOf = (sent: SentCall): UpstreamRejection | undefined =>
+  'rejected' in sent ? sent.rejected : undefined
 
 /** Statuses for an operator's key that is invalid or out of credit. */
 const keyStatuses = [401, 402, 403]
@@ -74,29 +70,29 @@ export class MonitoredUpstream implements Upstream {
     return this.breaker.isAvailable
   }
 
-  send(call: UpstreamCall): Promise<Response> {
-    return this.monitor(() => this.upstream.send(call), statusOf)
+  send(call: UpstreamCall): Promise<SentRequest> {
+    return this.monitor(() => this.upstream.send(call))
   }
 
   chat(call: UpstreamChat): Promise<SentChat> {
-    return this.monitor(() => this.upstream.chat(call), statusOfChat)
+    return this.monitor(() => this.upstream.chat(call))
   }
 
   ignoredFields(request: Pick<UpstreamCall, 'path' | 'body'>): string[] {
     return this.upstream.ignoredFields?.(request) ?? []
   }
 
-  async poll(request: PollRequest): Promise<Response> {
+  async poll(request: PollRequest): Promise<SentRequest> {
     const poll = this.upstream.poll?.bind(this.upstream)
     if (!poll) throw new UpstreamError('refused', this.name)
-    return this.monitor(() => poll(request), statusOf)
+    return this.monitor(() => poll(request))
   }
 
-  /** Opens a realtime session, or returns the response of a refused handshake. */
-  connect(request: ConnectRequest): Promise<UpstreamSocket | Response> {
+  /** Opens a realtime session, or returns the rejection of a refused handshake. */
+  async connect(request: ConnectRequest): Promise<UpstreamSocket | Rejected> {
     const connect = this.upstream.connect?.bind(this.upstream)
     if (!connect) throw new UpstreamError('refused', this.name)
-    return this.monitor(() => connect(request), statusOf)
+    return this.monitor(() => connect(request))
   }
 
   /** Downloads a result. The health does not count it: many upstreams store results elsewhere. */
@@ -105,15 +101,14 @@ export class MonitoredUpstream implements Upstream {
     return this.upstream.download(request)
   }
 
-  private async monitor<Result>(
-    send: () => Promise<Result>,
-    statusIn: (result: Result) => number,
-  ): Promise<Result> {
+  private async monitor<Result extends SentCall>(send: () => Promise<Result>): Promise<Result> {
     if (!this.breaker.tryAcquire()) throw new UpstreamError('refused', this.name)
     try {
-      const response = await send()
-      this.recordStatus(statusIn(response))
-      return response
+      const sent = await send()
+      const rejected = rejectionOf(sent)
+      if (rejected) this.recordStatus(rejected.status)
+      else this.succeeded()
+      return sent
     } catch (error) {
       // A request that its codec cannot encode was not sent.
       if (error instanceof ApiError) this.breaker.released()
@@ -128,6 +123,10 @@ export class MonitoredUpstream implements Upstream {
     const why = `status ${status}`
     if (keyStatuses.includes(status)) return this.failed(why, { status }, 'upstream.key_refused')
     if (status >= 500) return this.failed(why, { status })
+    this.succeeded()
+  }
+
+  private succeeded(): void {
     this.breaker.succeeded()
     this.counts.answers += 1
     this.counts.answeredAt = this.clock.now()

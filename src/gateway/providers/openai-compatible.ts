@@ -1,5 +1,5 @@
-import { classifyNetworkError, readStart } from '../../kernel/fetch.ts'
-import { asString, type Json, parseRecord, recordOf, recordsIn } from '../../kernel/schema.ts'
+import { classifyNetworkError } from '../../kernel/fetch.ts'
+import { asString, type Json, recordOf, recordsIn } from '../../kernel/schema.ts'
 import { second } from '../../kernel/time.ts'
 import type { ChatRequest, Message } from '../conversation/chat-request.ts'
 import type { UpstreamCodec } from '../conversation/codec.ts'
@@ -7,15 +7,15 @@ import { mediaIn } from '../conversation/contents.ts'
 import { type ChatDialect, createChatCodec } from '../openai-chat/encode.ts'
 import { familyOf } from '../openai-chat/families.ts'
 import { responsesCodec } from '../responses/encode.ts'
-import { asRejection } from './codec-chat.ts'
+import type { Rejected, UpstreamRejection } from './error-body.ts'
 import { download, HttpClient } from './http-client.ts'
 import { buildRequestBody, ignoredFields, requestFieldsOf } from './request-body.ts'
 import {
   type ConnectRequest,
+  readRejection,
   receiveResponse,
   type SentChat,
   type SocketListener,
-  throwUpstreamError,
   type Upstream,
   type UpstreamAddress,
   type UpstreamCall,
@@ -34,9 +34,6 @@ type OpenAiUpstream = UpstreamAddress &
   }
 
 type Target = Pick<UpstreamCall, 'signal'> & { path: string }
-
-/** Bytes of an error response that are read. */
-const errorBytesMax = 65_536
 
 /**
  * Creates the adapter for OpenAI-compatible upstreams. It does not follow redirects, which would
@@ -67,7 +64,11 @@ export function createOpenAiAdapter(row: OpenAiUpstream): Upstream {
   }
 }
 
-type Send = (path: string, signal: AbortSignal, body: string) => Promise<Response>
+type Send = (
+  path: string,
+  signal: AbortSignal,
+  body: string,
+) => Promise<Rejected | { response: Response }>
 
 /** Sends a chat in the API of a codec. */
 async function sendAs(
@@ -76,9 +77,8 @@ async function sendAs(
   send: Send,
 ): Promise<SentChat> {
   const { path, body } = codec.encode(request, target)
-  const response = await send(path, signal, JSON.stringify(body))
-  if (!response.ok) return { rejected: await asRejection(response) }
-  return { response, codec, ignored: codec.ignoredFields(request) }
+  const sent = await send(path, signal, JSON.stringify(body))
+  return 'rejected' in sent ? sent : { ...sent, codec, ignored: codec.ignoredFields(request) }
 }
 
 /**
@@ -107,7 +107,7 @@ async function request(
   upstream: OpenAiUpstream & { client: HttpClient },
   target: Target,
   body?: string | FormData,
-): Promise<Response> {
+): Promise<Rejected | { response: Response }> {
   const { name, baseUrl, apiKey, client } = upstream
   const { path, signal } = target
   const headers: Record<string, string> = { 'accept-encoding': 'identity' }
@@ -116,23 +116,7 @@ async function request(
   const method = body === undefined ? 'GET' : 'POST'
   const init = { method, headers, signal, ...(body && { body }) }
   const response = await receiveResponse(client.fetch(baseUrl + path, init), name, signal)
-  return response.ok ? response : withoutKey(upstream, target, response)
-}
-
-async function withoutKey(
-  { name, apiKey }: OpenAiUpstream,
-  { signal }: Target,
-  response: Response,
-): Promise<Response> {
-  const { text } = await readStart(response, errorBytesMax).catch(throwUpstreamError(name, signal))
-  const headers = new Headers(response.headers)
-  for (const name of ['content-length', 'content-encoding', 'transfer-encoding', 'set-cookie']) {
-    headers.delete(name)
-  }
-  // The Response constructor throws for a status outside HTTP's range.
-  const isValid = response.status >= 400 && response.status < 600
-  const body = apiKey ? text.replaceAll(apiKey, '[key]') : text
-  return new Response(body, { status: isValid ? response.status : 599, headers })
+  return response.ok ? { response } : readRejection(response, upstream, signal)
 }
 
 /**
@@ -147,8 +131,7 @@ function createResponsesSender(send: Send): (call: UpstreamChat) => Promise<Sent
     if (missing.has(model)) return undefined
     const sent = await sendAs(responsesCodec, call, send)
     if (!('rejected' in sent)) return sent
-    const { status, text } = sent.rejected
-    const rejected = parseRejection(status, text, request.raw?.body ?? {})
+    const rejected = rejectedPart(sent.rejected, request.raw?.body ?? {})
     if (rejected === 'model') missing.add(model)
     return rejected ? undefined : sent
   }
@@ -165,12 +148,11 @@ const fieldsOfResponses =
  * Returns what the upstream rejects: the model, or only this request, whose chat it may take;
  * undefined for any other error.
  */
-function parseRejection(
-  status: number,
-  text: string,
+function rejectedPart(
+  { status, body }: UpstreamRejection,
   { tools }: Json,
 ): 'model' | 'request' | undefined {
-  const { code, param } = recordOf(parseRecord(text)?.error)
+  const { code, param } = recordOf(body.error)
   const field = asString(param)
   if (missingStatuses.includes(status)) return field.startsWith('input') ? 'request' : 'model'
   if (status !== 400) return undefined
@@ -186,13 +168,13 @@ function parseRejection(
 const connectMs = 10 * second
 
 /**
- * Opens a session at `/realtime` below the base URL of an upstream. Returns a response with the
- * status of a refused handshake. Throws UpstreamError without a response.
+ * Opens a session at `/realtime` below the base URL of an upstream, or returns the rejection of a
+ * refused handshake. Throws UpstreamError without a response.
  */
 async function connectRealtime(
   { name, baseUrl, apiKey }: UpstreamAddress,
   { model, isBeta, signal }: ConnectRequest,
-): Promise<UpstreamSocket | Response> {
+): Promise<UpstreamSocket | Rejected> {
   const url = new URL(`${baseUrl}/realtime`)
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'
   url.searchParams.set('model', model)
@@ -205,7 +187,7 @@ async function connectRealtime(
   const status = await handshakeOf(socket, limit)
   if (status === 'open') return own
   socket.terminate()
-  if (typeof status === 'number') return new Response(null, { status })
+  if (typeof status === 'number') return { rejected: { status, body: {} } }
   const kind = signal.aborted ? classifyNetworkError(signal.reason, signal) : 'refused'
   throw new UpstreamError(kind, name)
 }

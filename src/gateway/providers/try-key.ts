@@ -5,7 +5,7 @@ import { second } from '../../kernel/time.ts'
 import type { ChatRequest } from '../conversation/chat-request.ts'
 import type { Model } from '../models/catalog.ts'
 import { publishedModels } from '../models/published-models.ts'
-import { parseErrorReason } from './error-body.ts'
+import { reasonOf } from './error-body.ts'
 import { listServedModels } from './model-list.ts'
 import { keyedUpstreams, openAdapter } from './registry.ts'
 import { UpstreamError } from './upstream.ts'
@@ -55,8 +55,8 @@ async function tryChats(ctx: AppContext, row: UpstreamRow, models: string[]): Pr
       if ('response' in sent) await sent.response.body?.cancel()
       return { model }
     }
-    const { status, text } = sent.rejected
-    last = { status, reason: parseErrorReason(text).reason ?? `status ${status}.` }
+    const { status, body } = sent.rejected
+    last = { status, reason: reasonOf(body).reason ?? `status ${status}.` }
     // The model is unknown to this key, or rejects a field.
     if (status !== 404 && status !== 400) return last
   }

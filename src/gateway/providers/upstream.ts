@@ -1,22 +1,16 @@
-import { classifyNetworkError, type NetworkProblem } from '../../kernel/fetch.ts'
-import type { Json } from '../../kernel/schema.ts'
+import { classifyNetworkError, type NetworkProblem, readStart } from '../../kernel/fetch.ts'
+import { type Json, parseRecord } from '../../kernel/schema.ts'
 import type { ChatEvent } from '../conversation/chat-event.ts'
 import type { Api, ChatRequest } from '../conversation/chat-request.ts'
 import type { Target, UpstreamCodec } from '../conversation/codec.ts'
+import { parseRetryAfter, type Rejected } from './error-body.ts'
 
 export interface UpstreamChat extends Target {
   request: ChatRequest
   signal: AbortSignal
 }
 
-/** An error response of an upstream. Its text has OpenAI's format and never the upstream's key. */
-export interface UpstreamRejection {
-  status: number
-  text: string
-  headers: Headers
-}
-
-export type SentChat = { rejected: UpstreamRejection } | AcceptedChat
+export type SentChat = Rejected | AcceptedChat
 
 export type AcceptedChat =
   | {
@@ -51,6 +45,16 @@ export interface UpstreamCall {
   signal: AbortSignal
 }
 
+/** The response to a request that is no chat, in OpenAI's format. */
+export type SentRequest = Rejected | Received
+
+export type Received =
+  /** Its body is read by pulling, within bounds, and ends when the signal aborts. */
+  | { response: Response }
+  /** The result of a provider package, or of an upstream in this process. */
+  | { json: Json }
+  | { file: Blob }
+
 /** A poll of running work. */
 export interface PollRequest {
   /** Below the base URL, with the id from the response to `/videos`. */
@@ -75,8 +79,6 @@ export interface SocketListener {
 
 /** An open realtime session of an upstream. */
 export interface UpstreamSocket {
-  /** A session has none: see MonitoredUpstream. */
-  readonly status?: undefined
   /** Bytes that wait for the upstream. */
   readonly bufferedAmount: number
   send(text: string): void
@@ -103,17 +105,14 @@ export interface UpstreamAddress {
   apiKey?: string
 }
 
-/**
- * The interface of all adapters. Responses have OpenAI's format and the upstream's own status.
- * Their bodies are read by pulling and end when `signal` aborts.
- */
+/** The interface of all adapters. */
 export interface Upstream {
   readonly name: string
   readonly kind: string
   /** The APIs of chats that it speaks: it gets the requests of their clients as they are. */
   readonly apis: readonly Api[]
   /** Throws UpstreamError when there is no response. */
-  send(call: UpstreamCall): Promise<Response>
+  send(call: UpstreamCall): Promise<SentRequest>
   /** Throws UpstreamError when there is no response. */
   chat(call: UpstreamChat): Promise<SentChat>
   /** Returns the fields of a request that it does not send. Undefined where all have an effect. */
@@ -123,12 +122,12 @@ export interface Upstream {
    * contains all state, so any process may poll. Undefined for upstreams without video. Throws
    * UpstreamError.
    */
-  poll?(request: PollRequest): Promise<Response>
+  poll?(request: PollRequest): Promise<SentRequest>
   /**
-   * Opens a realtime session. Returns a response with the status of a refused handshake. Undefined
-   * for upstreams without sessions. Throws UpstreamError.
+   * Opens a realtime session, or returns the rejection of a refused handshake. Undefined for
+   * upstreams without sessions. Throws UpstreamError.
    */
-  connect?(request: ConnectRequest): Promise<UpstreamSocket | Response>
+  connect?(request: ConnectRequest): Promise<UpstreamSocket | Rejected>
   /**
    * Downloads a result that a response names by its URL. Undefined for upstreams whose responses
    * contain all results. Throws for a URL that is neither public nor of this upstream.
@@ -171,4 +170,31 @@ export async function receiveResponse(
   if (response.status < 300 || response.status >= 400) return response
   await response.body?.cancel()
   throw new UpstreamError('redirect', name)
+}
+
+/** Bytes of an error response that are read. */
+const errorBytesMax = 65_536
+
+/** Reads the start of an error response as text. Throws UpstreamError when it breaks off. */
+export const readErrorText = async (
+  response: Response,
+  name: string,
+  signal: AbortSignal,
+): Promise<string> => {
+  const read = readStart(response, errorBytesMax)
+  return (await read.catch(throwUpstreamError(name, signal))).text
+}
+
+/** Reads an error response in OpenAI's format, or in a similar one. Throws UpstreamError. */
+export async function readRejection(
+  response: Response,
+  { name, apiKey }: UpstreamAddress,
+  signal: AbortSignal,
+): Promise<Rejected> {
+  const text = await readErrorText(response, name, signal)
+  const body = parseRecord(apiKey ? text.replaceAll(apiKey, '[key]') : text) ?? {}
+  const retryAfter = parseRetryAfter(response.headers.get('retry-after'))
+  // A status outside HTTP's range is a fault of the upstream.
+  const isValid = response.status >= 400 && response.status < 600
+  return { rejected: { status: isValid ? response.status : 599, body, retryAfter } }
 }

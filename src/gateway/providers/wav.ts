@@ -13,5 +13,5 @@ export function encodeWav(samples: Uint8Array<ArrayBuffer>, hertz: number): Blob
   header.writeUInt16LE(16, 34)
   header.write('data', 36)
   header.writeUInt32LE(samples.byteLength, 40)
-  return new Blob([header, samples])
+  return new Blob([header, samples], { type: 'audio/wav' })
 }

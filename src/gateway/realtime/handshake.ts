@@ -19,7 +19,7 @@ import { type Candidate, type Candidates, findModels, listCandidates } from '../
 import { CallDeadlines, deadlineSettingsOf } from '../paid/deadlines.ts'
 import { readPreferences } from '../paid/preferences.ts'
 import { callUpstream } from '../paid/serve-call.ts'
-import { failureOfStatus, type UpstreamFailure } from '../paid/upstream-failure.ts'
+import { failureOfRejection, type UpstreamFailure } from '../paid/upstream-failure.ts'
 import type { MonitoredUpstream } from '../providers/monitored-upstream.ts'
 import type { UpstreamSocket } from '../providers/upstream.ts'
 import { sessionsMax, speechSecondsMax, speechTokensMax } from './limits.ts'
@@ -157,9 +157,9 @@ async function connectTo(
       await meter.close(unusedEstimate)
       throw error
     })
-  if (!(opened instanceof Response)) return { meter, socket: opened }
+  if (!('rejected' in opened)) return { meter, socket: opened }
   await meter.close(unusedEstimate)
-  return failureOfStatus(opened.status, '', opened.headers)
+  return failureOfRejection(opened.rejected)
 }
 
 const unusedEstimate = (): never => {

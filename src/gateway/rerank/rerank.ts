@@ -48,8 +48,8 @@ function parseRequest(raw: unknown, id: string): MediaRequest {
     preferences: readPreferences(provider),
     maxUsage: () => ({ inputTokensMax: max.tokens, outputTokensMax: 0, searches: max.units }),
     estimateUsage: () => estimate,
-    async read(response, { candidate: { model: served }, deadlines }) {
-      const read = await readJsonObject(response, deadlines)
+    async read(received, { candidate: { model: served }, deadlines }) {
+      const read = await readJsonObject(received, deadlines)
       if (!('json' in read)) return read
       const sent = read.json.results ?? read.json.data
       if (!Array.isArray(sent) || sent.length === 0) return noContent

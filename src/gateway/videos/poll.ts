@@ -4,10 +4,10 @@ import { isRecord, type Json, parseRecord } from '../../kernel/schema.ts'
 import { detectVideoType } from '../../store/containers.ts'
 import { fetchResult } from '../media-files/fetch-result.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'
-import { readBoundedBytes } from '../paid/response-body.ts'
+import { readFile } from '../paid/response-body.ts'
 import { failureOfErrorBody } from '../paid/upstream-failure.ts'
 import { isTransientStatus } from '../providers/error-body.ts'
-import { UpstreamError } from '../providers/upstream.ts'
+import { type Received, UpstreamError } from '../providers/upstream.ts'
 import type { VideoJobData } from './schemas.ts'
 
 /** A video that will never be there. */
@@ -51,38 +51,54 @@ export async function pollUpstream(
   deadlines: CallDeadlines,
 ): Promise<PollResult> {
   const path = `/videos/${encodeURIComponent(operation)}` as const
-  const request = (suffix: '' | '/content', bytesMax?: number) =>
-    receive(ctx, { upstream, path: `${path}${suffix}`, bytesMax }, deadlines)
-  const body = await request('')
-  if (!(body instanceof Uint8Array)) return body
-  const response = parseRecord(new TextDecoder().decode(body)) ?? {}
+  const received = await receive(ctx, { upstream, path }, deadlines)
+  if ('state' in received) return received
+  const response = await readState(received, deadlines)
+  if (!response) return unavailable
   const { status, error, progress, url } = response
   if (failedStatuses.includes(String(status))) return toFailure(error)
   if (typeof status !== 'string') return isRecord(error) ? toPollFailure(error) : noState
   if (!completedStatuses.includes(status)) return { state: 'pending', progress: Number(progress) }
-  const source = { upstream, url, request: () => request('/content', videoBytesMax) }
+  const request = () => readContent(ctx, { upstream, path: `${path}/content` }, deadlines)
+  const source = { upstream, url, request }
   const video = await readVideo(ctx, source, deadlines)
   return video.state === 'completed' ? { ...video, response } : video
+}
+
+/** Reads the state of a video; undefined for a response that breaks off. */
+async function readState(received: Received, deadlines: CallDeadlines): Promise<Json | undefined> {
+  if ('json' in received) return received.json
+  const bytes = await readFile(received, deadlines)
+  return bytes && (parseRecord(new TextDecoder().decode(bytes)) ?? {})
 }
 
 interface Poll {
   upstream: string
   path: `/videos/${string}`
-  bytesMax?: number | undefined
 }
 
-/** Returns the body of the response to a poll. */
-async function receive(
-  { upstreams }: AppContext,
-  { upstream, path, bytesMax }: Poll,
+/** Requests the content of a video by the upstream's API. A response without one is empty. */
+async function readContent(
+  ctx: AppContext,
+  poll: Poll,
   deadlines: CallDeadlines,
 ): Promise<Uint8Array | FailedVideo | UnavailableVideo> {
+  const received = await receive(ctx, poll, deadlines)
+  if ('state' in received) return received
+  if ('json' in received) return new Uint8Array()
+  return (await readFile(received, deadlines, videoBytesMax)) ?? unavailable
+}
+
+async function receive(
+  { upstreams }: AppContext,
+  { upstream, path }: Poll,
+  deadlines: CallDeadlines,
+): Promise<Received | FailedVideo | UnavailableVideo> {
   try {
-    const response = await upstreams.find(upstream)?.poll({ path, signal: deadlines.signal })
-    if (!response) return unavailable
-    const { ok, status } = response
-    if (ok) return (await readBoundedBytes(response, deadlines, bytesMax)) ?? unavailable
-    await response.body?.cancel()
+    const sent = await upstreams.find(upstream)?.poll({ path, signal: deadlines.signal })
+    if (!sent) return unavailable
+    if (!('rejected' in sent)) return sent
+    const { status } = sent.rejected
     if (isTransientStatus(status)) return unavailable
     if ([404, 410].includes(status)) return failed('The provider no longer has this video.')
     return failed(`The provider rejected a request for this video with the status ${status}.`)

@@ -22,6 +22,7 @@ import { payForCall } from '../paid/paid-call.ts'
 import { readJsonObject } from '../paid/response-body.ts'
 import { callUpstream } from '../paid/serve-call.ts'
 import { unreadable, type UpstreamFailure } from '../paid/upstream-failure.ts'
+import type { Received } from '../providers/upstream.ts'
 import type { VideoJobData, VideoJobInput } from './schemas.ts'
 import type { VideoRequest } from './video-request.ts'
 import { isOpenAiClient, present } from './videos.ts'
@@ -143,8 +144,8 @@ async function submitToUpstream(
   { video, candidates, call }: Submission,
 ): Promise<VideoJobData> {
   const deadlines = new CallDeadlines(call.signal, deadlineSettingsOf(ctx))
-  const submit = sending({ path: '/videos', bodyFor: () => video.body }, (response) =>
-    readSubmission(response, deadlines),
+  const submit = sending({ path: '/videos', bodyFor: () => video.body }, (received) =>
+    readSubmission(received, deadlines),
   )
   try {
     const { candidate, opened, failure, attempt } = await callUpstream(ctx.upstreams, candidates, {
@@ -165,10 +166,10 @@ async function submitToUpstream(
 }
 
 async function readSubmission(
-  response: Response,
+  received: Received,
   deadlines: CallDeadlines,
 ): Promise<{ operation: string } | UpstreamFailure> {
-  const read = await readJsonObject(response, deadlines)
+  const read = await readJsonObject(received, deadlines)
   if (!('json' in read)) return read
   const { id } = read.json
   const isId = typeof id === 'string' && id !== '' && id.length <= operationCharsMax

@@ -12,12 +12,19 @@ import { openAiNames, unknownFields } from '../../conversation/sampling.ts'
 import { geminiCodec } from '../../gemini/encode.ts'
 import { messagesCodec } from '../../messages-api/encode.ts'
 import { bedrockChat, bedrockWholeChat } from '../bedrock/chat.ts'
-import { asRejection, sendEncoded } from '../codec-chat.ts'
+import { sendEncoded } from '../codec-chat.ts'
+import { reject, type Rejected } from '../error-body.ts'
 import { HttpClient } from '../http-client.ts'
 import { ignoredFields } from '../request-body.ts'
-import { errorResponse } from '../response.ts'
-import type { SentChat, Upstream, UpstreamCall, UpstreamChat, UpstreamPath } from '../upstream.ts'
-import { toErrorResponse } from './errors.ts'
+import type {
+  SentChat,
+  SentRequest,
+  Upstream,
+  UpstreamCall,
+  UpstreamChat,
+  UpstreamPath,
+} from '../upstream.ts'
+import { rejectionOf } from './errors.ts'
 import {
   editImages,
   generateImages,
@@ -55,7 +62,7 @@ export function createAiSdkAdapter(row: Omit<TypedUpstream, 'client'>, clock: Cl
       ),
     async poll({ path, signal }) {
       const video = parseSubmittedVideo(path)
-      if (!video) return errorResponse(404, 'No such video.')
+      if (!video) return reject(404, 'No such video.')
       const call: UpstreamCall = { path: '/videos', model: video.model, body: {}, signal }
       return withProvider(upstream, call, async (provider, network) => {
         const model = provider.videoModel?.(video.model)
@@ -78,9 +85,7 @@ const codecs: readonly UpstreamCodec[] = [messagesCodec, geminiCodec, cohereCode
 async function sendChat(upstream: TypedUpstream, call: UpstreamChat): Promise<SentChat> {
   const codec = codecs.find(({ api }) => apisByKind[upstream.kind]?.includes(api))
   if (codec) return sendEncoded(upstream, codec, call)
-  if (upstream.kind !== 'bedrock') {
-    return { rejected: await asRejection(noModel('/chat/completions')) }
-  }
+  if (upstream.kind !== 'bedrock') return noModel('/chat/completions')
   const { request, signal, ...target } = call
   const sent = await withProvider(upstream, call, async (provider) => {
     const model = provider.languageModel(call.model)
@@ -88,21 +93,19 @@ async function sendChat(upstream: TypedUpstream, call: UpstreamChat): Promise<Se
       ? bedrockChat(model, request, target, { upstream, signal })
       : whole(await bedrockWholeChat(model, request, target, signal))
   })
-  return sent instanceof Response
-    ? { rejected: await asRejection(sent) }
-    : { steps: sent, ignored: ignoredInBedrock(request) }
+  return 'rejected' in sent ? sent : { steps: sent, ignored: ignoredInBedrock(request) }
 }
 
 async function* whole(events: ChatEvent[]): AsyncGenerator<ChatEvent[]> {
   yield events
 }
 
-/** Opens the provider for one request, over a network of its own. An error becomes a response. */
+/** Opens the provider for one request, over a network of its own. An error becomes a rejection. */
 async function withProvider<Result>(
   upstream: TypedUpstream,
   call: { signal: AbortSignal; outputMax?: number },
   send: (provider: AiSdkProvider, network: ProviderFetch) => Promise<Result>,
-): Promise<Result | Response> {
+): Promise<Result | Rejected> {
   const kind = providerKinds[upstream.kind]
   const network = new ProviderFetch(upstream, kind, call)
   try {
@@ -110,7 +113,7 @@ async function withProvider<Result>(
     return await send(await kind.open({ apiKey, baseURL, fetch: network.fetch }), network)
   } catch (error) {
     if (error instanceof ApiError) throw error
-    return toErrorResponse(error, upstream, network, call.signal)
+    return rejectionOf(error, upstream, network, call.signal)
   }
 }
 
@@ -132,11 +135,11 @@ async function sendCall(
   provider: AiSdkProvider,
   call: UpstreamCall,
   { upstream, created }: CallContext,
-): Promise<Response> {
+): Promise<SentRequest> {
   const { path, model: id, body, signal } = call
   const kind = { ...providerKinds[upstream.kind], name: upstream.kind }
   if (body instanceof FormData) {
-    if (path === '/videos') return errorResponse(400, 'This model does not accept an input image.')
+    if (path === '/videos') return reject(400, 'This model does not accept an input image.')
     if (path === '/images/edits') {
       return editImages(provider.imageModel(id), body, kind, { created, signal })
     }
@@ -168,17 +171,17 @@ async function sendCall(
   }
 }
 
-const noModel = (path: string): Response => errorResponse(404, `No such model at ${path}.`)
+const noModel = (path: string): Rejected => reject(404, `No such model at ${path}.`)
 
 /** Embeds texts, in as many calls as the provider needs. Only OpenAI accepts token ids. */
 export async function createEmbeddings(
   model: EmbeddingModelV4,
   body: Json,
   signal: AbortSignal,
-): Promise<Response> {
+): Promise<SentRequest> {
   const texts = [body.input].flat().filter((text) => typeof text === 'string')
   if (texts.length !== [body.input].flat().length) {
-    return errorResponse(400, 'This model takes no token ids. Send text in "input".')
+    return reject(400, 'This model takes no token ids. Send text in "input".')
   }
   const { dimensions } = body
   const perCall = (await model.maxEmbeddingsPerCall) ?? texts.length
@@ -197,7 +200,7 @@ export async function createEmbeddings(
     tokens = tokens === undefined || !usage ? undefined : tokens + usage.tokens
   }
   const usage = tokens === undefined ? undefined : { prompt_tokens: tokens, total_tokens: tokens }
-  return Response.json({ object: 'list', data, model: body.model, usage })
+  return { json: { object: 'list', data, model: body.model, usage } }
 }
 
 /** Returns the options of embeddings that only Cohere's package has. Others do not read them. */
@@ -214,7 +217,7 @@ export async function rerank(
   model: RerankingModelV4,
   body: Json,
   signal: AbortSignal,
-): Promise<Response> {
+): Promise<SentRequest> {
   const { ranking, response } = await model.doRerank({
     query: asString(body.query),
     documents: { type: 'text', values: itemsOf(body.documents).map(asString) },
@@ -226,7 +229,7 @@ export async function rerank(
     relevance_score: relevanceScore,
   }))
   const { meta } = recordOf(response?.body)
-  return Response.json({ results, meta })
+  return { json: { results, meta } }
 }
 
 const words = (text: string): string[] => text.trim().split(/\s+/)

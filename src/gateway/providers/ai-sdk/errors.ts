@@ -2,8 +2,13 @@ import { APICallError, InvalidResponseDataError, NoSuchModelError } from '@ai-sd
 
 import { classifyNetworkError } from '../../../kernel/fetch.ts'
 import { isRecord, type Json } from '../../../kernel/schema.ts'
-import { reportsContentRules, toStreamError } from '../error-body.ts'
-import { errorResponse } from '../response.ts'
+import {
+  parseRetryAfter,
+  reject,
+  type Rejected,
+  reportsContentRules,
+  toStreamError,
+} from '../error-body.ts'
 import { UpstreamError } from '../upstream.ts'
 import type { AiSdkUpstream, ProviderFetch } from './provider-fetch.ts'
 
@@ -17,15 +22,15 @@ const openAiStatuses: [RegExp, number][] = [
 ]
 
 /**
- * Converts an error of a provider package to a response in OpenAI's format. An error before the
- * first request is the client's. Throws UpstreamError when there was no response.
+ * Converts an error of a provider package to a rejection. An error before the first request is the
+ * client's. Throws UpstreamError when there was no response.
  */
-export function toErrorResponse(
+export function rejectionOf(
   error: unknown,
   upstream: AiSdkUpstream,
   network: ProviderFetch,
   signal: AbortSignal,
-): Response {
+): Rejected {
   const { name } = upstream
   if (signal.aborted) throw new UpstreamError(classifyNetworkError(error, signal), name)
   const cause = causesOf(error).find((one) => one instanceof UpstreamError)
@@ -33,12 +38,12 @@ export function toErrorResponse(
   if (cause) throw isLate ? new UpstreamError('unreadable', name) : cause
   const status = errorStatusOf(error)
   if (status !== undefined && network.responses === 1) {
-    return providerErrorResponse(error, status, upstream)
+    return ofProvider(error, status, upstream)
   }
-  if (isFailedJob(error)) return providerErrorResponse(error, 502, upstream)
+  if (isFailedJob(error)) return ofProvider(error, 502, upstream)
   if (network.responses > 0) throw new UpstreamError('unreadable', name)
-  if (NoSuchModelError.isInstance(error)) return errorResponse(404, 'No such model.')
-  return errorResponse(400, withoutKey(messageOf(error), upstream))
+  if (NoSuchModelError.isInstance(error)) return reject(404, 'No such model.')
+  return reject(400, withoutKey(messageOf(error), upstream))
 }
 
 function causesOf(error: unknown): unknown[] {
@@ -62,12 +67,12 @@ const isFailedJob = (error: unknown): boolean =>
   isRecord(error.data) &&
   ['failed', 'canceled'].includes(String(error.data.status))
 
-function providerErrorResponse(error: unknown, sent: number, upstream: AiSdkUpstream): Response {
+function ofProvider(error: unknown, sent: number, upstream: AiSdkUpstream): Rejected {
   const call = APICallError.isInstance(error) ? error : undefined
   const message = messageOf(error)
   const text = `${call?.responseBody ?? ''} ${message}`
   const wait = call?.responseHeaders?.['retry-after']
-  return toOpenAiError({ status: sent, text, message, wait, isJob: !call }, upstream)
+  return toRejection({ status: sent, text, message, wait, isJob: !call }, upstream)
 }
 
 interface ProviderError {
@@ -81,17 +86,17 @@ interface ProviderError {
   isJob?: boolean
 }
 
-/** Converts an error of a provider to a response in OpenAI's format, without the key. */
-export function toOpenAiError(
+/** Converts an error of a provider to a rejection as OpenAI has it, without the key. */
+export function toRejection(
   { status: sent, text, message, wait: after, isJob = false }: ProviderError,
   upstream: AiSdkUpstream,
-): Response {
+): Rejected {
   const wait = after ?? /"retryDelay":\s*"(\d+)/.exec(text)?.[1]
   const status = (sent < 500 && openAiStatuses.find(([pattern]) => pattern.test(text))?.[1]) || sent
   const isFiltered = (sent < 500 || isJob) && reportsContentRules(text)
-  return errorResponse(isFiltered ? 400 : status, withoutKey(message, upstream), {
+  return reject(isFiltered ? 400 : status, withoutKey(message, upstream), {
     code: isFiltered ? 'content_policy_violation' : null,
-    headers: wait ? { 'retry-after': wait } : {},
+    retryAfter: parseRetryAfter(wait),
   })
 }
 

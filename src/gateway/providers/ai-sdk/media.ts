@@ -11,9 +11,8 @@ import {
 import { GuardedFetchError } from '../../../kernel/fetch.ts'
 import { videoBytesMax } from '../../../kernel/limits.ts'
 import { asString, type Json, lookUp } from '../../../kernel/schema.ts'
-import { isTransientStatus } from '../error-body.ts'
-import { errorResponse } from '../response.ts'
-import { UpstreamError } from '../upstream.ts'
+import { isTransientStatus, reject } from '../error-body.ts'
+import { type SentRequest, UpstreamError } from '../upstream.ts'
 import { encodeVideoId, parseVideoPath } from '../video-id.ts'
 import { encodeWav } from '../wav.ts'
 import { toErrorEvent } from './errors.ts'
@@ -36,7 +35,7 @@ export async function generateImages(
   kind: ProviderKind & { name: string },
   { created, signal }: { created: number; signal: AbortSignal },
   sources: Pick<ImageOptions, 'files' | 'mask'> = { files: undefined, mask: undefined },
-): Promise<Response> {
+): Promise<SentRequest> {
   const count = typeof body.n === 'number' ? body.n : 1
   const perCall = await imagesPerCall(model)
   const calls = Array.from({ length: Math.ceil(count / perCall) }, (_, at) =>
@@ -51,7 +50,7 @@ export async function generateImages(
   if (results.length === 0 && failed) throw failed.reason
   const images = results.flatMap((result) => [...result.images])
   const data = images.map((image) => ({ b64_json: toBase64(image) }))
-  return Response.json({ created, data, ...sumUsage(results) })
+  return { json: { created, data, ...sumUsage(results) } }
 }
 
 export async function editImages(
@@ -59,7 +58,7 @@ export async function editImages(
   form: FormData,
   kind: ProviderKind & { name: string },
   call: { created: number; signal: AbortSignal },
-): Promise<Response> {
+): Promise<SentRequest> {
   const { prompt, n = 1, size, seed } = Object.fromEntries(form.entries())
   const body = { prompt, size, n: Number(n), ...(seed !== undefined && { seed: Number(seed) }) }
   const images = [...form.getAll('image'), ...form.getAll('image[]')]
@@ -132,11 +131,11 @@ export async function synthesizeSpeech(
   body: Json,
   { speechFormats: speech = {} }: ProviderKind,
   signal: AbortSignal,
-): Promise<Response> {
+): Promise<SentRequest> {
   const format = asString(body.response_format) || 'mp3'
   const outputFormat = lookUp(speech, format)
   if (outputFormat === undefined)
-    return errorResponse(400, `This model does not support the format ${format}.`)
+    return reject(400, `This model does not support the format ${format}.`)
   const { voice, instructions, speed } = body
   const { audio } = await model.doGenerate({
     text: asString(body.input),
@@ -148,9 +147,7 @@ export async function synthesizeSpeech(
   })
   const bytes = new Uint8Array(typeof audio === 'string' ? Buffer.from(audio, 'base64') : audio)
   const isRaw = format === 'wav' && outputFormat.startsWith('pcm')
-  return new Response(isRaw ? encodeWav(bytes, hertz) : bytes, {
-    headers: { 'content-type': 'application/octet-stream' },
-  })
+  return { file: isRaw ? encodeWav(bytes, hertz) : new Blob([bytes]) }
 }
 
 /** Transcribes audio. The response has segments and, when the provider sends it, the length. */
@@ -159,9 +156,9 @@ export async function transcribe(
   form: FormData,
   kind: ProviderKind,
   signal: AbortSignal,
-): Promise<Response> {
+): Promise<SentRequest> {
   const file = form.get('file')
-  if (!(file instanceof Blob)) return errorResponse(400, 'Send the audio in the field "file".')
+  if (!(file instanceof Blob)) return reject(400, 'Send the audio in the field "file".')
   const language = form.get('language')
   const { text, segments, durationInSeconds, ...result } = await model.doGenerate({
     audio: new Uint8Array(await file.arrayBuffer()),
@@ -170,7 +167,7 @@ export async function transcribe(
     providerOptions:
       kind.languageOptions?.(typeof language === 'string' ? language : undefined) ?? {},
   })
-  return Response.json({
+  const json = {
     text,
     language: result.language ?? language,
     duration: durationInSeconds,
@@ -178,7 +175,8 @@ export async function transcribe(
       return { id, start: startSecond, end: endSecond, text }
     }),
     ...(durationInSeconds && { usage: { type: 'duration', seconds: durationInSeconds } }),
-  })
+  }
+  return { json }
 }
 
 /** A submitted video. Its id contains all of it, so that any process can poll. */
@@ -193,12 +191,12 @@ export async function submitVideo(
   model: VideoModelV4,
   body: Json,
   { created, signal, name }: { created: number; signal: AbortSignal; name: string },
-): Promise<Response> {
+): Promise<SentRequest> {
   const { prompt, seconds, seed, negative_prompt: negativePrompt } = body
   const [, width, height] = /^(\d+)x(\d+)$/.exec(asString(body.size)) ?? []
   if (!model.doStart) return noVideos()
   if (body.input_reference !== undefined) {
-    return errorResponse(400, 'This model does not accept an input image.')
+    return reject(400, 'This model does not accept an input image.')
   }
   const { operation } = await model.doStart({
     prompt: asString(prompt),
@@ -217,13 +215,7 @@ export async function submitVideo(
   })
   const { modelId } = model
   const id = encodeVideoId([modelId, operation])
-  return Response.json({
-    id,
-    object: 'video',
-    model: modelId,
-    status: 'queued',
-    created_at: created,
-  })
+  return { json: { id, object: 'video', model: modelId, status: 'queued', created_at: created } }
 }
 
 /** Parses the path of a poll; undefined when it names no video. */
@@ -242,35 +234,42 @@ export async function pollVideo(
     network,
     signal,
   }: { upstream: AiSdkUpstream; network: ProviderFetch; signal: AbortSignal },
-): Promise<Response> {
+): Promise<SentRequest> {
   const result = await model
     .doStatus?.({ operation, abortSignal: signal })
     .then(undefined, toFailedStatus)
   // Some packages report a response that broke off as a failed video.
   if (network.isCut || signal.aborted) throw new UpstreamError('reset', upstream.name)
   if (!result) return noVideos()
-  if (result.status === 'pending') return Response.json({ status: 'in_progress' })
+  if (result.status === 'pending') return { json: { status: 'in_progress' } }
   if (result.status === 'error') {
     // A busy or failing provider may still complete the video.
     const { status } = network
-    if (isTransientStatus(status)) return errorResponse(status, 'The provider is busy.')
+    if (isTransientStatus(status)) return reject(status, 'The provider is busy.')
     const error = toErrorEvent({ message: result.error }, upstream)
-    return Response.json({ status: 'failed', error })
+    return { json: { status: 'failed', error } }
   }
   const [video] = result.videos
-  if (!isContent) return Response.json({ status: 'completed', progress: 100 })
-  if (video?.type === 'url') {
-    return network.download(video.url, videoBytesMax).catch((error: unknown) => {
-      if (!(error instanceof GuardedFetchError)) throw error
-      return errorResponse(404, 'The video is at an address that cannot be fetched.')
-    })
-  }
-  if (video?.type === 'base64') return new Response(Buffer.from(video.data, 'base64'))
-  if (video?.type === 'binary') return new Response(new Uint8Array(video.data))
-  return errorResponse(404, 'The provider returned no video.')
+  if (!isContent) return { json: { status: 'completed', progress: 100 } }
+  if (video?.type === 'url') return downloadVideo(network, video.url)
+  if (video?.type === 'base64') return { file: new Blob([Buffer.from(video.data, 'base64')]) }
+  if (video?.type === 'binary') return { file: new Blob([new Uint8Array(video.data)]) }
+  return reject(404, 'The provider returned no video.')
 }
 
-const noVideos = (): Response => errorResponse(404, 'This model does not create videos.')
+async function downloadVideo(network: ProviderFetch, url: string): Promise<SentRequest> {
+  try {
+    const response = await network.download(url, videoBytesMax)
+    if (response.ok) return { response }
+    await response.body?.cancel()
+    return reject(response.status, 'The video could not be fetched.')
+  } catch (error) {
+    if (!(error instanceof GuardedFetchError)) throw error
+    return reject(404, 'The video is at an address that cannot be fetched.')
+  }
+}
+
+const noVideos = () => reject(404, 'This model does not create videos.')
 
 /**
  * Converts the errors that a package throws for a job without a video, and for a response that is

@@ -4,6 +4,7 @@ import type { AiSdkKind } from '../../../kernel/config/providers.ts'
 import { isRecord, recordOf } from '../../../kernel/schema.ts'
 import { systemClock } from '../../../kernel/time.ts'
 import { catchError } from '../../../testing/catch-error.ts'
+import { responseOf } from '../../../testing/fixtures/sent-request.ts'
 import { makeMp4 } from '../../../testing/fixtures/videos.ts'
 import { UpstreamError } from '../upstream.ts'
 import { createAiSdkAdapter } from './adapter.ts'
@@ -87,17 +88,15 @@ const adapterOf = (kind: AiSdkKind) => {
 const sent = { prompt: 'A boat', size: '1280x720', seconds: '4', seed: 7 }
 
 async function begin(kind: AiSdkKind, model: string): Promise<string> {
-  const response = await adapterOf(kind).send({ path: '/videos', model, body: sent, signal })
-  const result: unknown = await response.json()
+  const accepted = await adapterOf(kind).send({ path: '/videos', model, body: sent, signal })
+  const result: unknown = await responseOf(accepted).json()
   expect(result).toMatchObject({ object: 'video', status: 'queued' })
   return isRecord(result) ? String(result.id) : ''
 }
 
 /** Polls with a new adapter, as another process would. */
 async function look(kind: AiSdkKind, id: string, more: '' | '/content' = '') {
-  const response = await adapterOf(kind).poll?.({ path: `/videos/${id}${more}`, signal })
-  if (!response) throw new Error('no films are made here')
-  return response
+  return responseOf(await adapterOf(kind).poll?.({ path: `/videos/${id}${more}`, signal }))
 }
 const standing = async (kind: AiSdkKind, id: string): Promise<unknown> =>
   (await look(kind, id)).json()
@@ -184,7 +183,7 @@ test('fails a job without a video', async () => {
 
 test('rejects input images, providers without video, and invalid ids', async () => {
   const ask = async (kind: AiSdkKind, body: Record<string, unknown> | FormData) =>
-    (await adapterOf(kind).send({ path: '/videos', model: 'm', body, signal })).status
+    responseOf(await adapterOf(kind).send({ path: '/videos', model: 'm', body, signal })).status
   expect(await ask('fal', { ...sent, input_reference: { image_url: 'x' } })).toBe(400)
   expect(await ask('fal', new FormData())).toBe(400)
   expect(await ask('anthropic', sent)).toBe(404)

@@ -1,5 +1,6 @@
 import { asString } from '../../../kernel/schema.ts'
-import { errorResponse } from '../response.ts'
+import { reject } from '../error-body.ts'
+import type { SentRequest } from '../upstream.ts'
 import { encodeWav } from '../wav.ts'
 import type { DemoRequest } from './request.ts'
 
@@ -13,28 +14,28 @@ const loudness = 8_000
 const framesPerCharacter = 2
 
 /** Synthesizes one tone per character: MP3 by default, else WAV or raw samples. */
-export function synthesizeSpeech({ body }: DemoRequest): Response {
+export function synthesizeSpeech({ body }: DemoRequest): SentRequest {
   const characters = [...asString(body.input)]
   const { response_format: format = 'mp3' } = body
   if (characters.length === 0 || characters.length > charactersMax) {
-    return errorResponse(400, `input must be a text of 1 to ${charactersMax} characters.`)
+    return reject(400, `input must be a text of 1 to ${charactersMax} characters.`)
   }
   const pitches = characters.map(pitchOf)
-  if (format === 'mp3') return audioResponse(toMp3(pitches), 'mpeg')
-  if (format === 'wav') return audioResponse(encodeWav(toSamples(pitches, hertz), hertz), 'wav')
-  if (format === 'pcm') return audioResponse(toSamples(pitches, rawHertz), 'pcm')
-  return errorResponse(400, 'response_format must be mp3, wav or pcm.')
+  if (format === 'mp3') return { file: toMp3(pitches) }
+  if (format === 'wav') return { file: encodeWav(toSamples(pitches, hertz), hertz) }
+  if (format === 'pcm') {
+    return { file: new Blob([toSamples(pitches, rawHertz)], { type: 'audio/pcm' }) }
+  }
+  return reject(400, 'response_format must be mp3, wav or pcm.')
 }
-
-const audioResponse = (audio: Blob | Uint8Array<ArrayBuffer>, type: string): Response =>
-  new Response(audio, { headers: { 'content-type': `audio/${type}` } })
 
 const pitchOf = (character: string): number =>
   /\s/.test(character) ? 0 : 200 + ((character.codePointAt(0) ?? 0) % 48) * 20
 
 function toMp3(pitches: number[]): Blob {
   const frames = new Map([...new Set(pitches)].map((pitch) => [pitch, encodeToneFrame(pitch)]))
-  return new Blob(pitches.flatMap((pitch) => Array(framesPerCharacter).fill(frames.get(pitch))))
+  const all = pitches.flatMap((pitch) => Array(framesPerCharacter).fill(frames.get(pitch)))
+  return new Blob(all, { type: 'audio/mpeg' })
 }
 
 /** Creates 16-bit mono samples, 0.05 s per pitch. */
@@ -88,15 +89,14 @@ function encodeToneFrame(hertz: number): Uint8Array {
 const bytesPerSecond = 16_000
 
 /** Returns a text with the length of the audio: exact for WAV, else by its bytes. */
-export async function transcribe(form: FormData): Promise<Response> {
+export async function transcribe(form: FormData): Promise<SentRequest> {
   const file = form.get('file')
-  if (!(file instanceof Blob) || file.size === 0) return errorResponse(400, 'file is empty.')
+  if (!(file instanceof Blob) || file.size === 0) return reject(400, 'file is empty.')
   const seconds = secondsOf(Buffer.from(await file.slice(0, 44).arrayBuffer()), file.size)
   const text = `A sound of ${seconds} seconds.`
-  if (form.get('response_format') === 'text') return new Response(text)
   const timed = { duration: seconds, segments: [{ id: 0, start: 0, end: seconds, text }] }
   const usage = { type: 'duration', seconds }
-  return Response.json({ text, language: form.get('language'), ...timed, usage })
+  return { json: { text, language: form.get('language'), ...timed, usage } }
 }
 
 /** Returns seconds, rounded up to hundredths. */

@@ -116,11 +116,14 @@ test('stops an unread stream', async () => {
 test('responds 404 to an unknown model or operation', async () => {
   for (const model of ['demo/nothing', 'demo/image']) {
     expect(await ask({ messages: [user('hi')] }, model)).toMatchObject({
-      rejected: { status: 404, text: expect.stringContaining(`No demo model ${model}`) },
+      rejected: {
+        status: 404,
+        body: { error: { message: expect.stringContaining(`No demo model ${model}`) } },
+      },
     })
   }
   const sent = await demo.send({ path: '/embeddings', model: 'demo/chat', body: {}, signal })
-  expect(sent.status).toBe(404)
+  expect(sent).toMatchObject({ rejected: { status: 404 } })
 })
 
 test('returns nothing when aborted', async () => {

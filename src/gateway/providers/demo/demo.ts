@@ -2,9 +2,14 @@ import { classifyNetworkError } from '../../../kernel/fetch.ts'
 import { lookUp } from '../../../kernel/schema.ts'
 import { type Clock, unixSeconds } from '../../../kernel/time.ts'
 import type { ChatEvent } from '../../conversation/chat-event.ts'
-import { asRejection } from '../codec-chat.ts'
-import { errorResponse } from '../response.ts'
-import { type Upstream, type UpstreamCall, UpstreamError, type UpstreamPath } from '../upstream.ts'
+import { reject } from '../error-body.ts'
+import {
+  type SentRequest,
+  type Upstream,
+  type UpstreamCall,
+  UpstreamError,
+  type UpstreamPath,
+} from '../upstream.ts'
 import type { DemoRequest } from './request.ts'
 
 const chatModels = ['demo/chat', 'demo/small', 'demo/omni', 'demo/builder']
@@ -19,16 +24,16 @@ const paths: Record<string, UpstreamPath[]> = {
   'demo/transcription': ['/audio/transcriptions', '/audio/translations'],
 }
 
-type Handler = (request: DemoRequest) => Promise<Response>
+type Handler = (request: DemoRequest) => Promise<SentRequest>
+type FormHandler = (form: FormData, created: number) => Promise<SentRequest>
 
 /** Loaded on first use, which keeps the start fast. */
-const forms: Partial<Record<UpstreamPath, (form: FormData, created: number) => Promise<Response>>> =
-  {
-    '/audio/transcriptions': async (form) => (await import('./audio.ts')).transcribe(form),
-    '/audio/translations': async (form) => (await import('./audio.ts')).transcribe(form),
-    '/images/edits': async (...sent) => (await import('./image.ts')).changeImages(...sent),
-    '/images/variations': async (...sent) => (await import('./image.ts')).changeImages(...sent),
-  }
+const forms: Partial<Record<UpstreamPath, FormHandler>> = {
+  '/audio/transcriptions': async (form) => (await import('./audio.ts')).transcribe(form),
+  '/audio/translations': async (form) => (await import('./audio.ts')).transcribe(form),
+  '/images/edits': async (...sent) => (await import('./image.ts')).changeImages(...sent),
+  '/images/variations': async (...sent) => (await import('./image.ts')).changeImages(...sent),
+}
 
 const handlers: Partial<Record<UpstreamPath, Handler>> = {
   '/embeddings': async (request) => (await import('./embedding.ts')).createEmbeddings(request),
@@ -61,23 +66,20 @@ export const createDemoUpstream = (clock: Clock): Upstream => ({
   async send({ path, model, body, signal }: UpstreamCall) {
     checkSignal(signal)
     if (!lookUp(paths, model)?.includes(path)) {
-      return errorResponse(404, `No demo model ${model} at ${path}.`)
+      return reject(404, `No demo model ${model} at ${path}.`)
     }
     const created = unixSeconds(clock.now())
     if (body instanceof FormData) {
-      const response = forms[path]?.(body, created)
-      return response ?? errorResponse(400, 'Send the request as JSON.')
+      const sent = forms[path]?.(body, created)
+      return sent ?? reject(400, 'Send the request as JSON.')
     }
-    const response = handlers[path]?.({ model, body, created })
-    return response ?? errorResponse(400, 'Send the request as a form.')
+    const sent = handlers[path]?.({ model, body, created })
+    return sent ?? reject(400, 'Send the request as a form.')
   },
   async chat({ model, request, isStream, outputMax, signal }) {
     checkSignal(signal)
     if (!chatModels.includes(model)) {
-      const path = '/chat/completions'
-      return {
-        rejected: await asRejection(errorResponse(404, `No demo model ${model} at ${path}.`)),
-      }
+      return reject(404, `No demo model ${model} at /chat/completions.`)
     }
     const { demoChat } = await import('./chat-events.ts')
     const created = unixSeconds(clock.now())
@@ -86,7 +88,7 @@ export const createDemoUpstream = (clock: Clock): Upstream => ({
   async connect(request) {
     checkSignal(request.signal)
     const { model } = request
-    if (model !== 'demo/realtime') return errorResponse(404, `No demo model ${model} at /realtime.`)
+    if (model !== 'demo/realtime') return reject(404, `No demo model ${model} at /realtime.`)
     const { DemoRealtime } = await import('./realtime.ts')
     return new DemoRealtime(request)
   },

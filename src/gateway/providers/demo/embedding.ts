@@ -1,5 +1,6 @@
 import { asString, itemsOf } from '../../../kernel/schema.ts'
-import { errorResponse } from '../response.ts'
+import { reject } from '../error-body.ts'
+import type { SentRequest } from '../upstream.ts'
 import type { DemoRequest } from './request.ts'
 import { countTokens } from './tokens.ts'
 
@@ -9,12 +10,12 @@ const textsMax = 2_048
 const wordsMax = 8_192
 
 /** Embeds texts as normalized sums of a fixed vector per word: shared words bring texts close. */
-export async function createEmbeddings({ model, body }: DemoRequest): Promise<Response> {
+export async function createEmbeddings({ model, body }: DemoRequest): Promise<SentRequest> {
   const texts = textsOf(body.input)
-  if (!texts) return errorResponse(400, 'input must be a text, a list of texts, or token ids.')
+  if (!texts) return reject(400, 'input must be a text, a list of texts, or token ids.')
   const length = typeof body.dimensions === 'number' ? body.dimensions : lengthDefault
   if (!Number.isInteger(length) || length < 1 || length > lengthMax) {
-    return errorResponse(400, `dimensions must be an integer from 1 to ${lengthMax}.`)
+    return reject(400, `dimensions must be an integer from 1 to ${lengthMax}.`)
   }
   const data: object[] = []
   for (const [index, text] of texts.entries()) {
@@ -25,12 +26,8 @@ export async function createEmbeddings({ model, body }: DemoRequest): Promise<Re
     await new Promise((resolve) => setImmediate(resolve))
   }
   const prompt_tokens = texts.reduce((sum, text) => sum + countTokens(text), 0)
-  return Response.json({
-    object: 'list',
-    data,
-    model,
-    usage: { prompt_tokens, total_tokens: prompt_tokens },
-  })
+  const usage = { prompt_tokens, total_tokens: prompt_tokens }
+  return { json: { object: 'list', data, model, usage } }
 }
 
 function textsOf(input: unknown): string[] | undefined {
@@ -70,11 +67,11 @@ const base64 = (vector: Float32Array): string => Buffer.from(vector.buffer).toSt
 const length = 256
 
 /** Scores documents by the words that they share with the query: 0 to 1. */
-export function rerank({ model, body }: DemoRequest): Response {
+export function rerank({ model, body }: DemoRequest): SentRequest {
   const documents = itemsOf(body.documents).map(asString)
   const query = asString(body.query)
   if (query === '' || documents.length === 0) {
-    return errorResponse(400, 'query and documents must not be empty.')
+    return reject(400, 'query and documents must not be empty.')
   }
   const target = vectorOf(query, length)
   const results = documents.map((text, index) => {
@@ -86,9 +83,6 @@ export function rerank({ model, body }: DemoRequest): Response {
   })
   const sorted = results.toSorted((a, b) => b.relevance_score - a.relevance_score)
   const top = typeof body.top_n === 'number' ? body.top_n : sorted.length
-  return Response.json({
-    model,
-    results: sorted.slice(0, top),
-    meta: { billed_units: { search_units: Math.ceil(documents.length / 100) } },
-  })
+  const meta = { billed_units: { search_units: Math.ceil(documents.length / 100) } }
+  return { json: { model, results: sorted.slice(0, top), meta } }
 }

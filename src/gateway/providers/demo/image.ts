@@ -2,7 +2,8 @@ import { deflateSync } from 'node:zlib'
 
 import { sha256 } from '../../../kernel/ids.ts'
 import { asString } from '../../../kernel/schema.ts'
-import { errorResponse } from '../response.ts'
+import { reject } from '../error-body.ts'
+import type { SentRequest } from '../upstream.ts'
 import type { DemoRequest } from './request.ts'
 
 const sideMax = 2_048
@@ -11,29 +12,29 @@ const imagesMax = 10
 const squares = 8
 
 /** Generates PNG images of colored squares, the same for the same prompt. */
-export function generateImages({ body, created }: DemoRequest): Response {
+export function generateImages({ body, created }: DemoRequest): SentRequest {
   const prompt = asString(body.prompt)
-  if (prompt === '') return errorResponse(400, 'prompt is empty.')
+  if (prompt === '') return reject(400, 'prompt is empty.')
   const [, across, down] = /^(\d{1,4})x(\d{1,4})$/.exec(asString(body.size)) ?? ['', '256', '256']
   const [width, height] = [Number(across), Number(down)]
   if (Math.min(width, height) < 1 || Math.max(width, height) > sideMax) {
-    return errorResponse(400, `size must be WIDTHxHEIGHT, each from 1 to ${sideMax}.`)
+    return reject(400, `size must be WIDTHxHEIGHT, each from 1 to ${sideMax}.`)
   }
   const n = Number(body.n ?? 1)
   if (!Number.isInteger(n) || n < 1 || n > imagesMax) {
-    return errorResponse(400, `n must be an integer from 1 to ${imagesMax}.`)
+    return reject(400, `n must be an integer from 1 to ${imagesMax}.`)
   }
   const data = Array.from({ length: n }, (_, at) => ({
     b64_json: encodePng(width, height, sha256(`${at} ${prompt}`)).toString('base64'),
   }))
-  return Response.json({ created, data })
+  return { json: { created, data } }
 }
 
 /** Changes images: squares that depend on the images and the prompt, the same for the same form. */
-export async function changeImages(form: FormData, created: number): Promise<Response> {
+export async function changeImages(form: FormData, created: number): Promise<SentRequest> {
   const images = [...form.getAll('image'), ...form.getAll('image[]')]
   const files = images.filter((image) => image instanceof File)
-  if (files.length === 0) return errorResponse(400, 'image is missing.')
+  if (files.length === 0) return reject(400, 'image is missing.')
   const hashes = await Promise.all(files.map(async (file) => sha256(await file.bytes())))
   const prompt = `${hashes.join(' ')} ${asString(form.get('prompt'))}`
   const { n = 1, size } = Object.fromEntries(form.entries())

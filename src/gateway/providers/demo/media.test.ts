@@ -1,11 +1,12 @@
 import { expect, test } from 'bun:test'
 
+import { responseOf } from '../../../testing/fixtures/sent-request.ts'
 import type { UpstreamPath } from '../upstream.ts'
 import { createDemoUpstream } from './demo.ts'
 
 const demo = createDemoUpstream({ now: () => 1_700_000_000_000 })
-const ask = (path: UpstreamPath, model: string, body: Record<string, unknown> | FormData) =>
-  demo.send({ path, model, body, signal: AbortSignal.timeout(10_000) })
+const ask = async (path: UpstreamPath, model: string, body: Record<string, unknown> | FormData) =>
+  responseOf(await demo.send({ path, model, body, signal: AbortSignal.timeout(10_000) }))
 
 async function embed(input: unknown, more: Record<string, unknown> = {}) {
   const response = await ask('/embeddings', 'demo/embedding', { input, ...more })
@@ -116,18 +117,14 @@ test('measures other audio by its bytes and rejects empty files', async () => {
 
 test('completes a video at once: a WebM of VP8, the same for the same prompt', async () => {
   const signal = AbortSignal.timeout(10_000)
+  const poll = async (path: `/videos/${string}`) => responseOf(await demo.poll?.({ path, signal }))
   const shoot = async (prompt: string) => {
     const begun = await ask('/videos', 'demo/video', { prompt, seconds: '1.5', size: '720x1280' })
     const { id, status } = JSON.parse(await begun.text())
     expect(status).toBe('queued')
-    const polled = await demo.poll?.({ path: `/videos/${id}`, signal })
-    expect(JSON.parse((await polled?.text()) ?? '')).toMatchObject({
-      id,
-      status: 'completed',
-      seconds: '1.5',
-    })
-    const content = await demo.poll?.({ path: `/videos/${id}/content`, signal })
-    return Buffer.from((await content?.bytes()) ?? [])
+    const polled = await poll(`/videos/${id}`)
+    expect(await polled.json()).toMatchObject({ id, status: 'completed', seconds: '1.5' })
+    return Buffer.from(await (await poll(`/videos/${id}/content`)).bytes())
   }
   const video = await shoot('a boat')
   expect(video.toString('latin1')).toMatch(/^\x1a\x45\xdf\xa3[^]*webm[^]*V_VP8/)
@@ -140,7 +137,6 @@ test('completes a video at once: a WebM of VP8, the same for the same prompt', a
     expect((await ask('/videos', 'demo/video', { prompt: 'x', seconds })).status).toBe(400)
   }
   for (const id of ['x', 'e30', Buffer.from('{"seconds":1e9}').toString('base64url')]) {
-    const none = await demo.poll?.({ path: `/videos/${id}/content`, signal })
-    expect(none?.status).toBe(404)
+    expect((await poll(`/videos/${id}/content`)).status).toBe(404)
   }
 })

@@ -1,5 +1,6 @@
 import { asString, isRecord, itemsOf } from '../../../kernel/schema.ts'
-import { errorResponse } from '../response.ts'
+import { reject } from '../error-body.ts'
+import type { SentRequest } from '../upstream.ts'
 import type { DemoRequest } from './request.ts'
 
 /** Words that flag a text, by category of OpenAI. */
@@ -13,9 +14,9 @@ const categories: Record<string, RegExp> = {
 }
 
 /** Flags texts by a few words. */
-export function moderate({ model, body, created }: DemoRequest): Response {
+export function moderate({ model, body, created }: DemoRequest): SentRequest {
   const inputs = textsOf(body.input)
-  if (inputs.length === 0) return errorResponse(400, 'input is empty.')
+  if (inputs.length === 0) return reject(400, 'input is empty.')
   const results = inputs.map((text) => {
     const flags = Object.entries(categories).map(([name, pattern]): [string, boolean] => [
       name,
@@ -30,7 +31,7 @@ export function moderate({ model, body, created }: DemoRequest): Response {
       category_applied_input_types: Object.fromEntries(flags.map(([name]) => [name, ['text']])),
     }
   })
-  return Response.json({ id: `modr-${created}`, model, results })
+  return { json: { id: `modr-${created}`, model, results } }
 }
 
 /** Returns the texts of an input; the parts of one input are one text. */

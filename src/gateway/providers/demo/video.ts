@@ -1,6 +1,7 @@
 import { sha256 } from '../../../kernel/ids.ts'
 import { asString, isRecord } from '../../../kernel/schema.ts'
-import { errorResponse } from '../response.ts'
+import { reject } from '../error-body.ts'
+import type { SentRequest } from '../upstream.ts'
 import { encodeVideoId, parseVideoPath } from '../video-id.ts'
 import { encodePng } from './image.ts'
 import type { DemoRequest } from './request.ts'
@@ -20,12 +21,12 @@ interface DemoVideo {
 }
 
 /** Submits a video of colored squares, the same for the same prompt. It is completed at once. */
-export function submitVideo({ model, body, created }: DemoRequest): Response {
+export function submitVideo({ model, body, created }: DemoRequest): SentRequest {
   const prompt = asString(body.prompt)
-  if (prompt === '') return errorResponse(400, 'prompt is empty.')
+  if (prompt === '') return reject(400, 'prompt is empty.')
   const seconds = Number(body.seconds ?? 4)
   if (!(seconds > 0 && seconds <= secondsMax)) {
-    return errorResponse(400, `seconds must be a number of at most ${secondsMax}, as text.`)
+    return reject(400, `seconds must be a number of at most ${secondsMax}, as text.`)
   }
   const [, across = 16, down = 9] = /^(\d{1,4})x(\d{1,4})$/.exec(asString(body.size)) ?? []
   const ratio = Math.min(4, Math.max(0.25, Number(across) / Number(down) || 1))
@@ -35,7 +36,7 @@ export function submitVideo({ model, body, created }: DemoRequest): Response {
     width: Math.round(side * Math.max(1, ratio)),
     height: Math.round(side * Math.max(1, 1 / ratio)),
   }
-  return Response.json({
+  const json = {
     id: encodeVideoId(video),
     object: 'video',
     model,
@@ -43,20 +44,20 @@ export function submitVideo({ model, body, created }: DemoRequest): Response {
     progress: 0,
     created_at: created,
     seconds: String(seconds),
-  })
+  }
+  return { json }
 }
 
 /** Responds to `/videos/<id>` and `/videos/<id>/content`. */
-export async function pollVideo(path: string): Promise<Response> {
+export async function pollVideo(path: string): Promise<SentRequest> {
   const { id, state, isContent } = parseVideoPath(path) ?? {}
   const video = readVideo(state)
-  if (!video) return errorResponse(404, 'No such video.')
+  if (!video) return reject(404, 'No such video.')
   if (!isContent) {
     const seconds = String(video.seconds)
-    return Response.json({ id, object: 'video', status: 'completed', progress: 100, seconds })
+    return { json: { id, object: 'video', status: 'completed', progress: 100, seconds } }
   }
-  const headers = { 'content-type': 'video/webm' }
-  return new Response(new Uint8Array(await renderVideo(video)), { headers })
+  return { file: new Blob([await renderVideo(video)]) }
 }
 
 function readVideo(state: unknown): DemoVideo | undefined {
