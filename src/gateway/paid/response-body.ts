@@ -33,10 +33,11 @@ export type ReceivedFile = Exclude<Received, { json: Json }>
 export async function readFile(
   received: ReceivedFile,
   deadlines: CallDeadlines,
-  max?: number,
+  max = upstreamResponseBytesMax,
 ): Promise<Uint8Array | undefined> {
-  const response = 'file' in received ? new Response(received.file) : received.response
-  return readBoundedBytes(response, deadlines, max)
+  if ('response' in received) return readBoundedBytes(received.response, deadlines, max)
+  const { file } = received
+  return deadlines.cause || file.size > max ? undefined : file.bytes()
 }
 
 /** Reads a body. Undefined when it breaks off or has more than `max` bytes. */
