@@ -2,20 +2,27 @@ import { field, text } from './messages.ts'
 
 /** Errors of one page that are sent, each once. */
 const errorsMax = 20
-const waitMs = 1_000
+const pauseMs = 1_000
 
 const number = (data: unknown, name: string): number =>
   Math.min(Number(field(data, name)) >>> 0, 1e7)
 
-/** Returns a function that takes the errors of an app, and sends them to the server together. */
+/**
+ * Returns a function that takes the errors of an app, and sends them to the server: the first one
+ * at once, and those that follow within a second together.
+ */
 export function sentErrors(app: string, version: number): (data: unknown) => void {
   const seen = new Set<string>()
   let waiting: object[] = []
+  let isPaused = false
   const send = (): void => {
+    isPaused = waiting.length > 0
+    if (!isPaused) return
     const body = JSON.stringify({ version, errors: waiting })
     waiting = []
     const headers = { 'content-type': 'application/json' }
     void fetch(`/api/apps/${app}/errors`, { method: 'POST', headers, body }).catch(() => undefined)
+    setTimeout(send, pauseMs)
   }
   return (data) => {
     const [line, column] = [number(data, 'line'), number(data, 'column')]
@@ -25,6 +32,7 @@ export function sentErrors(app: string, version: number): (data: unknown) => voi
     // The preview browser sends nothing.
     if (version === 0 || seen.has(key) || seen.size >= errorsMax) return
     seen.add(key)
-    if (waiting.push(error) === 1) setTimeout(send, waitMs)
+    waiting.push(error)
+    if (!isPaused) send()
   }
 }

@@ -23,6 +23,18 @@ describe.skipIf(findBrowser('chromium') === undefined)('an open page in chromium
   }, ms)
   afterAll(() => close())
 
+  /** Returns an agent, and the browser of the person who owns it. */
+  async function openOwned(agentName: string, personName: string) {
+    const agent = await t.agent(agentName)
+    const person = await createTestPerson(t, personName)
+    const code = (await agent.call('POST', '/me/claim')).text('claim.code')
+    await person.call('POST', '/claim', { code })
+    const [name = '', value = ''] = (await createTestSession(t, person)).cookie.split('=')
+    const context = await browser.newContext()
+    await context.addCookies([{ name, value, url: origin }])
+    return { agent, context }
+  }
+
   test(
     'offers a new version, takes it for a live app, and ends with the app',
     async () => {
@@ -53,14 +65,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('an open page in chromium
   test(
     'sends what an app throws, rejects and logs, to its maker',
     async () => {
-      const ben = await t.agent('ben')
-      const olga = await createTestPerson(t, 'olga')
-      const code = (await ben.call('POST', '/me/claim')).text('claim.code')
-      await olga.call('POST', '/claim', { code })
-      const { cookie } = await createTestSession(t, olga)
-      const [name = '', value = ''] = cookie.split('=')
-      const context = await browser.newContext()
-      await context.addCookies([{ name, value, url: origin }])
+      const { agent: ben, context } = await openOwned('ben', 'olga')
       const script = `console.error('lost', { secret: 1 })
 Promise.reject(new RangeError('far'))
 missing()`
@@ -84,6 +89,40 @@ missing()`
           }),
         ],
       )
+      await context.close()
+    },
+    ms,
+  )
+
+  test(
+    'sends an error at once, and those that follow after a second',
+    async () => {
+      const { agent: cy, context } = await openOwned('cy', 'pat')
+      const script = `let count = 0
+document.querySelector('p').onclick = () => { throw new Error('broken ' + (count += 1)) }`
+      const id = await cy.publish({ html: page('break it', script) })
+      const listed = async (): Promise<string[]> => {
+        const { errors } = Object((await cy.call('GET', `/apps/${id}/errors`)).body)
+        return errors.map(({ text }: { text: string }) => text).sort()
+      }
+      const opened = await context.newPage()
+      await opened.goto(`${origin}/a/${id}`)
+      const word = opened.frameLocator('iframe').frameLocator('iframe').getByText('break it')
+      await word.waitFor()
+      // The time of the page stands still, so that none of its timers ends.
+      await opened.clock.install()
+      await opened.clock.pauseAt(new Date(2100, 0))
+      const thrown = (number: number) => `Uncaught Error: broken ${number}`
+      await word.dispatchEvent('click')
+      await until(async () => (await listed()).length > 0)
+      expect(await listed()).toEqual([thrown(1)])
+      await word.dispatchEvent('click')
+      await word.dispatchEvent('click')
+      await until(async () => {
+        await opened.clock.runFor(1_000)
+        return (await listed()).length === 3
+      })
+      expect(await listed()).toEqual([1, 2, 3].map(thrown))
       await context.close()
     },
     ms,
