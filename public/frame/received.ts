@@ -27,8 +27,8 @@ export function receivedIn(data: unknown): Received | undefined {
   return isEmpty ? undefined : { title, text: shared, url, files }
 }
 
-/** Takes what the worker of an installed app has kept: texts and files. */
-async function takeKept(id: string): Promise<unknown> {
+/** Takes the texts and files that the worker of an installed app has kept. */
+async function takeKept(id: string): Promise<Received | undefined> {
   const response = await fetch(`/a/${id}/offline${sharedPath}`)
   if (!response.ok) return undefined
   const form = await response.formData()
@@ -38,23 +38,35 @@ async function takeKept(id: string): Promise<unknown> {
     return { name, type, base64: await toBase64(file) }
   })
   const texts = textNames.map((name) => [name, form.get(name)])
-  return { ...Object.fromEntries(texts), files: await Promise.all(files) }
+  return receivedIn({ ...Object.fromEntries(texts), files: await Promise.all(files) })
+}
+
+const takesShares = (): boolean => 'takesShares' in document.documentElement.dataset
+
+/** Removes parameters from the address of the page. Others stay, such as `challenge`. */
+function removeParameters(names: string[]): void {
+  const url = new URL(location.href)
+  for (const name of names) url.searchParams.delete(name)
+  history.replaceState(history.state, '', url)
 }
 
 /**
  * Takes what was shared out of the address of the page, for an app that asks for that. A reload and
- * the history then do not bring it again. Other parameters stay, such as `challenge`.
+ * the history then do not bring it again.
  */
-export async function takeReceived(id: string): Promise<Received | undefined> {
-  if (!('takesShares' in document.documentElement.dataset)) return undefined
-  const url = new URL(location.href)
-  const isKept = url.searchParams.has(sharedQuery)
-  const given = Object.fromEntries(url.searchParams)
-  const received = receivedIn(isKept ? await takeKept(id).catch(() => undefined) : given)
-  if (!received && !isKept) return undefined
-  for (const name of [...textNames, sharedQuery]) url.searchParams.delete(name)
-  history.replaceState(history.state, '', url)
+export function takeReceived(): Received | undefined {
+  if (!takesShares()) return undefined
+  const received = receivedIn(Object.fromEntries(new URLSearchParams(location.search)))
+  if (received) removeParameters(textNames)
   return received
+}
+
+/** Takes what the worker of the app has kept for this page, with its files. No frame gets that. */
+export async function takeForm(id: string): Promise<Received | undefined> {
+  const isKept = new URLSearchParams(location.search).has(sharedQuery)
+  if (!takesShares() || !isKept || window !== top) return undefined
+  removeParameters([sharedQuery])
+  return takeKept(id).catch(() => undefined)
 }
 
 const isReceived = (data: unknown): data is Received => Array.isArray(field(data, 'files'))

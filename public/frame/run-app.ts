@@ -3,6 +3,7 @@ import { type OpenedFolder, openFolder } from './folder-shell.ts'
 import { keepSaves } from './kept-saves.ts'
 import { type DialogResult, field, type PageContent, type Sound } from './messages.ts'
 import type { Shell, StartedApp } from './opened-page.ts'
+import { takeForm } from './received.ts'
 import { receiver } from './receiver.ts'
 import { openDatabases } from './saved-databases.ts'
 import { sentErrors } from './sent-errors.ts'
@@ -11,6 +12,7 @@ const restartsMax = 3
 const restartWindowMs = 10_000
 const hungMs = 4_000
 const goneMs = 500
+const offeredCharsMax = 160
 
 /** Answers the messages of a running app, and restarts it. */
 export function runApp(shell: Shell): void {
@@ -65,6 +67,25 @@ class AppRun {
       }
     })
     document.getElementById('reload')?.addEventListener('click', () => void this.#reload())
+    void this.#offerForm(id)
+  }
+
+  /** Offers what a form has brought. Any site can send one, so the app gets it after a press. */
+  async #offerForm(id: string): Promise<void> {
+    const received = await takeForm(id)
+    if (!received) return
+    const { files, title, text, url } = received
+    const names = [...files.map(({ name }) => name), title, text, url].filter((one) => one !== '')
+    this.shell.notify({
+      text: t('Shared with this app: {names}', {
+        names: names.join(' · ').slice(0, offeredCharsMax),
+      }),
+      label: t('Open'),
+      press: () => {
+        this.#content = { ...this.#content, received }
+        void this.#reload()
+      },
+    })
   }
 
   #openFolder(): void {

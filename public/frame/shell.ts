@@ -53,7 +53,8 @@ async function start(host: SandboxHost, id: string): Promise<StartedApp> {
   // Preloaded for a page that needs it.
   if ('list' in root.dataset) list().catch(() => undefined)
   const page = fetchPage(at, list)
-  const [saves, received] = await Promise.all([readSaves(id), takeReceived(id), host.load()])
+  const received = takeReceived()
+  const [saves] = await Promise.all([readSaves(id), host.load()])
   const content = { ...(await page), received }
   const isElsewhere = content.files !== undefined && text(history.state, 'page', 1) !== ''
   if (!isElsewhere) host.start(content, [...saves.entries], [], [], readMuted())

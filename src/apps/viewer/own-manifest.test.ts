@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
+import type { Page } from 'playwright-core'
+
 import { findBrowser, findWhole } from '../../testing/browsers/browser.ts'
 import { openBrowserSession, openServedSession } from '../../testing/browsers/session.ts'
 import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { until } from '../../testing/until.ts'
 
 let t: TestServer
 beforeAll(async () => {
@@ -223,7 +226,49 @@ describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
     await close()
   }, 120_000)
 
-  test('gives an installed app the files shared with it, once', async () => {
+  /** Returns what a person does with an installed app. */
+  function openInstalled(origin: string, page: Page) {
+    const notice = page.locator('#notice')
+    return {
+      notice,
+      shown: (text: string): Promise<void> =>
+        page
+          .frameLocator('iframe')
+          .frameLocator('iframe')
+          .getByText(text, { exact: true })
+          .waitFor(),
+      async install(app: string): Promise<void> {
+        await page.goto(`${origin}/a/${app}/install`)
+        await page.getByText('A copy is saved').waitFor()
+      },
+      /** Presses a button of the notice until it counts: the first moment does not. */
+      press: (name: string): Promise<unknown> =>
+        until(async () => {
+          await notice.getByRole('button', { name }).click()
+          return !(await notice.isVisible())
+        }),
+      /** A browser shares by a navigation that sends a form. */
+      async share(app: string, sizes: Record<string, number>): Promise<void> {
+        await page.goto('about:blank')
+        await page.setContent(
+          `<form method=post enctype=multipart/form-data action="${origin}/a/${app}"><input name=title value=Boats><input type=file name=files multiple><button>Share</button></form>`,
+        )
+        const files = Object.entries(sizes).map(([name, bytes]) => ({
+          name,
+          mimeType: 'text/plain',
+          buffer: Buffer.from('x'.repeat(bytes)),
+        }))
+        await page.locator('input[type=file]').setInputFiles(files)
+        await page.getByRole('button', { name: 'Share' }).click()
+      },
+      kept: () =>
+        page.evaluate(
+          'caches.keys().then((names) => names.filter((name) => name.startsWith("shared")))',
+        ),
+    }
+  }
+
+  test('gives an installed app the files shared with it after a press, once', async () => {
     const { browser, origin, t: server, close } = await openServedSession()
     const ann = await server.agent('ann')
     const id = await ann.publish({
@@ -234,52 +279,37 @@ describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
       })</script>`,
     })
     const page = await browser.newPage()
-    const shown = (text: string): Promise<void> =>
-      page.frameLocator('iframe').frameLocator('iframe').getByText(text, { exact: true }).waitFor()
-    const install = async (app: string): Promise<void> => {
-      await page.goto(`${origin}/a/${app}/install`)
-      await page.getByText('A copy is saved').waitFor()
-    }
+    const { notice, shown, install, press, share, kept } = openInstalled(origin, page)
     await install(id)
-    // A browser shares by a navigation that sends a form.
-    const share = async (sizes: Record<string, number>, app = id): Promise<void> => {
-      await page.goto('about:blank')
-      await page.setContent(
-        `<form method=post enctype=multipart/form-data action="${origin}/a/${app}"><input name=title value=Boats><input type=file name=files multiple><button>Share</button></form>`,
-      )
-      const files = Object.entries(sizes).map(([name, bytes]) => ({
-        name,
-        mimeType: 'text/plain',
-        buffer: Buffer.from('x'.repeat(bytes)),
-      }))
-      await page.locator('input[type=file]').setInputFiles(files)
-      await page.getByRole('button', { name: 'Share' }).click()
-    }
-    await share({ 'a.txt': 3, 'large.txt': 11 * 1_048_576, 'b.txt': 1 })
-    await shown(
-      JSON.stringify([
-        'Boats',
-        [
-          ['a.txt', 'text/plain', 'xxx'],
-          ['b.txt', 'text/plain', 'x'],
-        ],
-      ]),
-    )
+    await share(id, { 'a.txt': 3, 'large.txt': 11 * 1_048_576, 'b.txt': 1 })
+    await notice.getByText('Shared with this app: a.txt · b.txt · Boats').waitFor()
+    // Any site can send a form, so the app knows nothing of it yet.
+    await shown('nothing')
+    await press('Open')
+    const files = [
+      ['a.txt', 'text/plain', 'xxx'],
+      ['b.txt', 'text/plain', 'x'],
+    ]
+    await shown(JSON.stringify(['Boats', files]))
     expect(page.url()).toBe(`${origin}/a/${id}`)
     await page.reload()
     await shown('nothing')
     await page.goto(`${origin}/a/${id}?shared`)
     await shown('nothing')
+    await share(id, { 'a.txt': 3 })
+    await notice.getByText('Shared with this app: a.txt').waitFor()
+    await press('Close')
+    await page.reload()
+    await shown('nothing')
+    expect([await notice.isVisible(), await kept()]).toEqual([false, []])
     const texts = '<meta name=share-target content=text><output>nothing</output>'
     for (const html of [texts, '<output>nothing</output>']) {
       const other = await ann.publish({ html })
       await install(other)
-      await share({ 'a.txt': 3 }, other)
+      await share(other, { 'a.txt': 3 })
       await shown('nothing')
       expect(page.url()).toBe(`${origin}/a/${other}`)
-      const kept =
-        'caches.keys().then((names) => names.filter((name) => name.startsWith("shared")))'
-      expect(await page.evaluate(kept)).toEqual([])
+      expect(await kept()).toEqual([])
     }
     await close()
   }, 120_000)
