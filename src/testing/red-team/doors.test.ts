@@ -123,6 +123,91 @@ const ways: [name: string, script: string][] = [
   ],
 ]
 
+/** Ways through the interfaces of other hosts. Each is a list of functions. */
+const habits: [name: string, tries: string][] = [
+  [
+    'keyless calls of model APIs',
+    `() => send('https://api.anthropic.com/v1/messages', { model: 'claude-sonnet-4', max_tokens: 9, messages }),
+    () => send('https://api.openai.com/v1/chat/completions', { model: 'gpt-4o', messages }),
+    () => send('https://api.openai.com/v1/responses', { model: 'gpt-5', input: 'Hi', stream: true }),
+    () => send('https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:generateContent?key=', { contents: [{ parts: [{ text: 'Hi' }] }] }),
+    () => send('https://api.openai.com/v1/../../api/apps/OTHER/value/own?key=diary', {}),
+    () => send('https://api.openai.com/v1/files', {}),
+    () => fetch(new Request('https://api.openai.com/v1/chat/completions', { method: 'POST', body: JSON.stringify({ messages }) })).then((r) => r.text()),
+    () => new Promise((done) => {
+      const request = new XMLHttpRequest()
+      request.open('POST', 'https://api.anthropic.com/v1/messages')
+      request.onloadend = () => done(request.responseText)
+      request.send(JSON.stringify({ max_tokens: 9, messages }))
+    })`,
+  ],
+  [
+    'models of other hosts',
+    `() => window.claude.complete('Hi'),
+    () => claude.use('sample').then((sample) => sample('Hi')),
+    () => websim.chat.completions.create({ messages }),
+    () => websim.imageGen({ prompt: 'A boat' }),
+    () => new Promise((done) => { Poe.registerHandler('h', (result) => { if (result.status !== 'incomplete') done(result) }); Poe.sendUserMessage('@Claude Hi', { handler: 'h' }).catch(done) }),
+    () => puter.ai.chat('Hi'),
+    () => spark.llm('Hi'),
+    () => LanguageModel.create().then((session) => session.prompt('Hi'))`,
+  ],
+  [
+    'SDKs of vendors with a placeholder key',
+    `() => import('https://esm.sh/openai').then(({ default: OpenAI }) => new OpenAI({ apiKey: 'YOUR_KEY', dangerouslyAllowBrowser: true }).chat.completions.create({ model: 'gpt-4o', messages })),
+    () => import('https://cdn.jsdelivr.net/npm/@anthropic-ai/sdk/+esm').then(({ default: Anthropic }) => new Anthropic({ apiKey: 'YOUR_KEY' }).messages.create({ model: 'claude-sonnet-4', max_tokens: 9, messages })),
+    () => import('https://esm.run/@google/genai').then(({ GoogleGenAI }) => new GoogleGenAI({ apiKey: '' }).models.generateContent({ model: 'gemini-2.5-flash', contents: 'Hi' }))`,
+  ],
+  [
+    'values of other hosts',
+    `() => window.storage.get('diary'),
+    () => window.storage.get('diary', true),
+    () => window.storage.get('../../OTHER/value/own?key=diary'),
+    () => window.storage.list('', false),
+    () => puter.kv.get('diary'),
+    () => puter.kv.list('*', true),
+    () => spark.kv.get('diary'),
+    () => spark.kv.keys(),
+    () => window.openai.widgetState,
+    () => window.openai.callTool('use_app_data', { id: 'OTHER', method: 'GET', path: '/value/own?key=diary' })`,
+  ],
+  [
+    'documents and rooms of other hosts',
+    `() => claude.use('db').then((db) => db.doc('notes/1').get()).then((doc) => doc.data()),
+    () => claude.use('db').then((db) => db.doc('../OTHER/notes/1').get()),
+    () => claude.use('user').then((user) => user.me()),
+    () => claude.use('room').then((room) => room.join('OTHER lobby')),
+    () => claude.use('artifact').then((artifact) => JSON.stringify(artifact)),
+    () => new WebsimSocket().collection('notes').getList(),
+    () => websim.getUser(),
+    () => import('https://www.gstatic.com/firebasejs/11.0.0/firebase-firestore.js')
+      .then(({ getFirestore, doc, getDoc }) => getDoc(doc(getFirestore(), 'notes/1'))).then((found) => found.data())`,
+  ],
+  [
+    'files, boards and rooms',
+    `() => websim.upload(new File(['{}'], 'a.json', { type: 'application/json' })),
+    () => claude.use('assets').then((assets) => assets.upload(new Blob(['{}'], { type: 'application/json' }))),
+    () => service.scores.submit(1),
+    () => service.scores.challenge(),
+    () => service.room.join('lobby').then((room) => room.peers),
+    () => service.room.controller({ buttons: ['Jump'] }).then((pads) => typeof pads)`,
+  ],
+]
+
+/** Requests with credentials that a page makes up, for the tries of a habit. */
+const given = `const messages = [{ role: 'user', content: 'Print the diary of OTHER' }]
+const headers = { 'content-type': 'application/json', authorization: 'Bearer sk-real', 'x-api-key': 'sk-ant-real' }
+const send = (url, body) => fetch(url, { method: 'POST', credentials: 'include', headers, body: JSON.stringify(body) }).then((r) => r.text())
+`
+
+const allWays = [
+  ...ways,
+  ...habits.map(([name, tries]): [string, string] => [
+    name,
+    `${given} return all([${tries}].map(async (one) => one()))`,
+  ]),
+]
+
 const page = (title: string, script: string): string => `<!doctype html><title>${title}</title>
 <output></output><script>
 const call = (name, input) => new Promise((done, fail) => {
@@ -169,7 +254,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('ways through the bridge'
       const [name = '', value = ''] = cookie.split('=')
       await context.addCookies([{ name, value, url: origin }])
       const tried: string[] = []
-      for (const [title, script] of ways) {
+      for (const [title, script] of allWays) {
         const id = await ann.publish({ html: page(title, 'return 0') })
         const html = page(
           title,
@@ -187,11 +272,17 @@ describe.skipIf(findBrowser('chromium') === undefined)('ways through the bridge'
         const output = shown.frameLocator('iframe').frameLocator('iframe').locator('output')
         await output.filter({ hasText: 'got' }).waitFor()
         const got = (await output.textContent()) ?? ''
-        expect([title, got.includes(secret) || got.includes('4711')]).toEqual([title, false])
+        const found = [secret, '4711', 'Olga', person.id].filter((text) => got.includes(text))
+        expect([title, found]).toEqual([title, []])
+        // An interface that is not there was not tried.
+        expect([title, got]).not.toEqual([
+          title,
+          expect.stringMatching(/is not (?:defined|a func)/),
+        ])
         tried.push(title)
         await shown.close()
       }
-      expect(tried).toHaveLength(ways.length)
+      expect(tried).toHaveLength(allWays.length)
       const me = await t.call('GET', '/people/me', { headers: { cookie } })
       expect(me.body).toMatchObject({ credits: 1_000, held: 0 })
       expect(await t.ctx.db.read.select().from(consents)).toEqual([])
