@@ -1,4 +1,5 @@
 import type { Bridge } from './bridge.ts'
+import { createTurns, type Turns } from './turns.ts'
 import { type Change, WatchedDocuments } from './watched.ts'
 
 type Data = Record<string, unknown>
@@ -116,16 +117,29 @@ interface Written {
   document: StoredDocument
 }
 
-function openDocument(call: Bridge, path: string) {
+/** The calls of a page, of which those of one document follow each other. */
+interface Calls {
+  call: Bridge
+  turns: Turns
+}
+
+const send = <Result>(
+  { call, turns }: Calls,
+  name: string,
+  paths: string[],
+  input: object,
+): Promise<Result> => turns.send(paths, input, (sent) => call<Result>(name, sent).result)
+
+function openDocument(calls: Calls, path: string) {
   const written = async (name: string, input: object): Promise<DocumentSnapshot> =>
-    snapshotOf(path, (await call<Written>(name, { path, ...input }).result).document)
+    snapshotOf(path, (await send<Written>(calls, name, [path], { path, ...input })).document)
   return Object.freeze({
     id: idOf(path),
     path,
-    collection: (name: string) => openCollection(call, `${path}/${name}`),
+    collection: (name: string) => openCollection(calls, `${path}/${name}`),
     async get(): Promise<DocumentSnapshot> {
-      const input = { path }
-      const { document } = await call<{ document: StoredDocument | null }>('db.get', input).result
+      type Result = { document: StoredDocument | null }
+      const { document } = await send<Result>(calls, 'db.get', [path], { path })
       return snapshotOf(path, document)
     },
     /** Creates or replaces the document. */
@@ -134,60 +148,79 @@ function openDocument(call: Bridge, path: string) {
     update: (data: Data, options?: { create?: boolean }) =>
       written('db.update', { data, ...options }),
     /** Returns whether there was a document. */
-    delete: (): Promise<boolean> => call<boolean>('db.delete', { path }).result,
+    delete: (): Promise<boolean> => send<boolean>(calls, 'db.delete', [path], { path }),
     /** Calls `next` now and after each change. Returns the function that ends it. */
     onSnapshot: (next: (document: DocumentSnapshot) => void, onError?: OnError) =>
-      watch(call, { path }, ({ rows: [row] }) => next(snapshotOf(path, row ?? null)), onError),
+      watch(
+        calls.call,
+        { path },
+        ({ rows: [row] }) => next(snapshotOf(path, row ?? null)),
+        onError,
+      ),
     /** Takes the document for a time. `acquired` is false while another holder has it. */
     async acquire(lease: Lease) {
       type Result = Written & { acquired: boolean; until: string | null }
-      const { document, ...facts } = await call<Result>('db.acquire', { path, ...lease }).result
+      const input = { path, ...lease }
+      const { document, ...facts } = await send<Result>(calls, 'db.acquire', [path], input)
       return { ...facts, document: snapshotOf(path, document) }
     },
   })
 }
 
-function openQuery(call: Bridge, query: Query) {
+function openQuery(calls: Calls, query: Query) {
   return Object.freeze({
     where: (field: string, op: string, value: unknown) =>
-      openQuery(call, { ...query, where: [...query.where, { field, op, value }] }),
+      openQuery(calls, { ...query, where: [...query.where, { field, op, value }] }),
     orderBy: (field: string, direction: Direction = 'asc') =>
-      openQuery(call, { ...query, orderBy: [...query.orderBy, { field, direction }] }),
-    limit: (limit: number) => openQuery(call, { ...query, limit }),
+      openQuery(calls, { ...query, orderBy: [...query.orderBy, { field, direction }] }),
+    limit: (limit: number) => openQuery(calls, { ...query, limit }),
     /** Calls `next` now and after each change. Returns the function that ends it. */
     onSnapshot: (next: (found: QuerySnapshot) => void, onError?: OnError) =>
-      watch(call, { query }, ({ rows }, changes) => next(querySnapshotOf(rows, changes)), onError),
+      watch(
+        calls.call,
+        { query },
+        ({ rows }, changes) => next(querySnapshotOf(rows, changes)),
+        onError,
+      ),
     async get(): Promise<QuerySnapshot> {
       type Result = { documents: StoredDocument[] }
-      return querySnapshotOf((await call<Result>('db.query', query).result).documents)
+      await calls.turns.settled()
+      return querySnapshotOf((await calls.call<Result>('db.query', query).result).documents)
     },
   })
 }
 
-function openCollection(call: Bridge, path: string) {
+function openCollection(calls: Calls, path: string) {
   return Object.freeze({
     id: idOf(path),
     path,
-    ...openQuery(call, { collection: path, where: [], orderBy: [] }),
-    doc: (id: string) => openDocument(call, `${path}/${id}`),
+    ...openQuery(calls, { collection: path, where: [], orderBy: [] }),
+    doc: (id: string) => openDocument(calls, `${path}/${id}`),
     /** Adds a document, whose id sorts by time. */
     async add(data: Data, options?: WriteOptions): Promise<DocumentSnapshot> {
       const input = { collection: path, data, ...options }
-      const { document } = await call<Written>('db.add', input).result
+      const { document } = await calls.call<Written>('db.add', input).result
       return snapshotOf(document.path, document)
     },
   })
 }
 
 /** `service.db`: documents that all players of the app share. */
-export const openDb = (call: Bridge) =>
-  Object.freeze({
-    collection: (path: string) => openCollection(call, path),
-    doc: (path: string) => openDocument(call, path),
+export function openDb(call: Bridge) {
+  const calls: Calls = { call, turns: createTurns() }
+  return Object.freeze({
+    collection: (path: string) => openCollection(calls, path),
+    doc: (path: string) => openDocument(calls, path),
     /** Writes several documents, all or none. Throws `document_changed` where a check fails. */
     batch: async (writes: BatchWrite[]): Promise<void> =>
-      void (await call<object>('db.batch', { writes }).result),
+      void (await send<object>(
+        calls,
+        'db.batch',
+        writes.map(({ path }) => path),
+        { writes },
+      )),
     /** Returns the player: an id that only this app has, and the name that they gave it, or ''. */
     me: (): Promise<{ id: string; name: string }> =>
       call<{ id: string; name: string }>('db.me', {}).result,
   })
+}

@@ -1,4 +1,5 @@
 import type { Bridge } from './bridge.ts'
+import { createTurns } from './turns.ts'
 
 /** `shared`: the values of all players, in place of those of this player. */
 export interface StoreOptions {
@@ -6,17 +7,33 @@ export interface StoreOptions {
 }
 
 /** `service.store`: JSON values by key, which stay after the page is left. */
-export const openStore = (call: Bridge) =>
-  Object.freeze({
+export function openStore(call: Bridge) {
+  // Shared values wait for the player, who is asked about them.
+  const own = createTurns()
+  const shared = createTurns()
+  const turnsOf = (options?: StoreOptions) => (options?.shared === true ? shared : own)
+  const send = <Result>(
+    name: string,
+    input: { key: string; value?: unknown },
+    options?: StoreOptions,
+  ): Promise<Result> =>
+    turnsOf(options).send(
+      [String(input.key)],
+      { ...input, ...options },
+      (sent) => call<Result>(name, sent).result,
+    )
+  return Object.freeze({
     /** Returns a value; null where there is none. */
-    get: (key: string, options?: StoreOptions): Promise<unknown> =>
-      call<unknown>('store.get', { key, ...options }).result,
-    set: (key: string, value: unknown, options?: StoreOptions): Promise<void> =>
-      call<void>('store.set', { key, value, ...options }).result,
+    get: (key: string, options?: StoreOptions) => send<unknown>('store.get', { key }, options),
+    set: (key: string, value: unknown, options?: StoreOptions) =>
+      send<void>('store.set', { key, value }, options),
     /** Returns whether there was a value. */
-    delete: (key: string, options?: StoreOptions): Promise<boolean> =>
-      call<boolean>('store.delete', { key, ...options }).result,
+    delete: (key: string, options?: StoreOptions) =>
+      send<boolean>('store.delete', { key }, options),
     /** Returns the keys that begin with a prefix, sorted. */
-    list: (prefix = '', options?: StoreOptions): Promise<string[]> =>
-      call<string[]>('store.list', { prefix, ...options }).result,
+    async list(prefix = '', options?: StoreOptions): Promise<string[]> {
+      await turnsOf(options).settled()
+      return call<string[]>('store.list', { prefix, ...options }).result
+    },
   })
+}
