@@ -14,6 +14,7 @@ interface User {
   emailVerified: boolean
   providerData: object[]
   getIdToken(): Promise<string>
+  updateProfile(given: Partial<User>): Promise<void>
 }
 
 type OnUser = (user: User | null) => void
@@ -58,6 +59,7 @@ async function signIn(): Promise<{ user: User; providerId: null; operationType: 
     emailVerified: false,
     providerData: [],
     getIdToken: async () => 'player',
+    updateProfile: (given) => updateProfile(user, given),
   }
   if (auth.currentUser?.uid !== uid) setUser(user)
   return { user: auth.currentUser ?? user, providerId: null, operationType: 'signIn' }

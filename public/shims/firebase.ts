@@ -63,4 +63,6 @@ const modules = {
   [Name in FirebaseModule]: Record<(typeof firebaseExports)[Name][number], unknown>
 }
 
+export type FirebaseModules = typeof modules
+
 Object.defineProperty(window, Symbol.for(firebaseKey), { value: modules })

@@ -59,7 +59,12 @@ const sentOf = (messages: Message[]): Promise<Message[]> =>
     })),
   )
 
-const abortError = (): DOMException => new DOMException('The prompt was aborted.', 'AbortError')
+/** The errors of browsers by the codes of `service`. */
+const errorNames = new Map([
+  ['cancelled', 'AbortError'],
+  ['not_granted', 'NotAllowedError'],
+  ['too_large', 'QuotaExceededError'],
+])
 
 /** A conversation. Each prompt and its reply become part of it. */
 class LanguageModel extends EventTarget {
@@ -183,9 +188,9 @@ class LanguageModel extends EventTarget {
       this.messages.push(...prompts, { role: 'assistant', content: text })
     } catch (error) {
       const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
-      if (code === 'cancelled') throw abortError()
-      if (code !== 'not_granted') throw error
-      throw new DOMException('The player has not agreed to this.', 'NotAllowedError')
+      const { message } = error instanceof Error ? error : new Error(String(error))
+      const name = errorNames.get(String(code))
+      throw name === undefined ? error : new DOMException(message, name)
     }
   }
 }

@@ -23,6 +23,26 @@ const imagePart = async (given: unknown): Promise<object> => {
   return { type: 'image_url', image_url: { url } }
 }
 
+/** Reads a file of `puter.fs`, by a path such as "~/photo.png". */
+async function readFile(path: unknown): Promise<Blob> {
+  const read: unknown = field(field(Reflect.get(window, 'puter'), 'fs'), 'read')
+  if (typeof read !== 'function') throw new Error('This page has no files. Use puter.fs first.')
+  return read(path)
+}
+
+/** Returns a message whose files of `puter.fs` are what models read. */
+async function withFiles(message: Message): Promise<Message> {
+  if (!Array.isArray(message.content)) return message
+  const content = message.content.map(async (part: unknown) => {
+    const path = field(part, 'puter_path')
+    if (path === undefined) return part
+    const file = await readFile(path)
+    if (file.type.startsWith('image/')) return imagePart(file)
+    return { type: 'text', text: await file.text() }
+  })
+  return { ...message, content: await Promise.all(content) }
+}
+
 /** Chats: a prompt or messages, perhaps images, perhaps a test mode, and options. */
 async function chat(prompt: unknown, ...rest: unknown[]): Promise<unknown> {
   const options = rest.find(isOptions) ?? {}
@@ -31,7 +51,9 @@ async function chat(prompt: unknown, ...rest: unknown[]): Promise<unknown> {
     images.length === 0
       ? textOf(prompt)
       : [{ type: 'text', text: textOf(prompt) }, ...(await Promise.all(images.map(imagePart)))]
-  const messages: Message[] = Array.isArray(prompt) ? prompt : [{ role: 'user', content }]
+  const messages: Message[] = Array.isArray(prompt)
+    ? await Promise.all(prompt.map(withFiles))
+    : [{ role: 'user', content }]
   const { model, stream, max_tokens: maxTokens } = options
   const tools = options.tools?.flatMap(({ function: tool }) => (tool ? [tool] : []))
   const running = ai.chat(messages, { model, maxTokens, tools })
@@ -66,10 +88,19 @@ const txt2speech = async (text: unknown): Promise<HTMLAudioElement> =>
 /** Returns what is said in a recording: a file, its URL, or options with either. */
 async function speech2txt(given: unknown) {
   const audio = field(given, 'file') ?? field(given, 'audio') ?? given
-  const blob = audio instanceof Blob ? audio : await (await fetch(textOf(audio))).blob()
+  const isUrl = /^(?:https?|data|blob):/.test(textOf(audio))
+  const blob =
+    audio instanceof Blob
+      ? audio
+      : isUrl
+        ? await (await fetch(textOf(audio))).blob()
+        : await readFile(audio)
   const { text } = await ai.transcribe(blob)
   return { text, toString: () => text }
 }
+
+const provider = 'service'
+const models = ['default', 'quick', 'complex'].map((id) => ({ id, name: id, provider }))
 
 extend('puter', {
   ai: {
@@ -77,6 +108,8 @@ extend('puter', {
     txt2img,
     txt2speech,
     speech2txt,
+    listModels: async () => models,
+    listModelProviders: async () => [provider],
     img2txt: (image: unknown) => chat('Read the text.', image),
   },
 })

@@ -3,6 +3,7 @@
  * 2026.
  */
 import { extend, store } from './bridge-calls.ts'
+import { filePrefix } from './puter-files.ts'
 
 let last: Promise<unknown> = Promise.resolve()
 
@@ -12,6 +13,10 @@ function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
   last = run.catch(() => undefined)
   return run
 }
+
+/** Returns the keys that begin with a prefix. Files of the player are no values. */
+const keysOf = async (prefix = ''): Promise<string[]> =>
+  (await store.list(prefix)).filter((key) => !key.startsWith(filePrefix))
 
 const add = (key: string, amount: number): Promise<number> =>
   inTurn(async () => {
@@ -35,12 +40,12 @@ const kv = Object.freeze({
   /** `pattern` ends in an asterisk. With `true`, also alone, it returns keys with values. */
   async list(pattern: string | boolean = '', withValues = false) {
     const prefix = typeof pattern === 'string' ? pattern.replace(/\*$/, '') : ''
-    const keys = await store.list(prefix)
+    const keys = await keysOf(prefix)
     if (!withValues && pattern !== true) return keys
     return Promise.all(keys.map(async (key) => ({ key, value: await store.get(key) })))
   },
   async flush() {
-    for (const key of await store.list()) await store.delete(key)
+    for (const key of await keysOf()) await store.delete(key)
     return true
   },
 })

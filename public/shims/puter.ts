@@ -1,8 +1,9 @@
 /**
  * Puter: what every page of it may use, by the script https://js.puter.com/v2/. Its other parts are
- * puter-ai.ts and puter-kv.ts. Source: https://docs.puter.com (November 2026).
+ * puter-ai.ts, puter-fs.ts and puter-kv.ts. Source: https://docs.puter.com (November 2026).
  */
 import { extend, textOf } from './bridge-calls.ts'
+import { countAsLoaded } from './loaded-script.ts'
 
 const user = { uuid: 'player', username: 'player', email_confirmed: false }
 
@@ -29,17 +30,10 @@ extend('puter', {
     getUser: async () => user,
   },
   print,
+  env: 'web',
+  /** Returns a name that no file has yet, such as "calm-otter-4821". */
+  randName: (separator = '-') =>
+    ['calm', 'otter', String(Math.floor(1_000 + Math.random() * 9_000))].join(separator),
 })
 
-// The script itself is not loaded; pages wait for it all the same.
-const isPuter = (target: EventTarget | null): target is HTMLScriptElement =>
-  target instanceof HTMLScriptElement && /\/\/js\.puter\.com\//.test(target.src)
-addEventListener(
-  'error',
-  (event) => {
-    if (!isPuter(event.target)) return
-    event.stopImmediatePropagation()
-    event.target.dispatchEvent(new Event('load'))
-  },
-  { capture: true },
-)
+countAsLoaded(/\/\/js\.puter\.com\//)

@@ -255,7 +255,7 @@ interface OwnSite {
 /** Sites of single libraries. Group 1 is the version where a URL has one, group 2 the path. */
 const ownSites: readonly OwnSite[] = [
   {
-    pattern: /^www\.gstatic\.com\/firebasejs\/([\w.-]+)\/(firebase-[\w-]+\.js)$/,
+    pattern: /^www\.gstatic\.com\/firebasejs\/([\w.-]+)\/(firebase(?:-[\w-]+)?\.js)$/,
     name: firebaseName,
   },
   {

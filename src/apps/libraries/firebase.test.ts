@@ -24,6 +24,23 @@ test('the modules of Firebase come with the page, in every version', async () =>
   for (const name of firebaseExports.firestore) expect(text).toContain(name)
 })
 
+test('a classic script is one of the older interface, which a page imports, too', async () => {
+  const compat = ['firebase-app-compat.js', 'firebase-firestore-compat.js', 'firebase.js']
+  const { urls, contents, problems } = await resolve(
+    ...compat.map((file): LibraryReference => ({ url: urlOf(file), use: 'script' })),
+    { url: 'https://esm.sh/firebase@9.22.0/compat/app', use: 'module' },
+    { url: 'https://cdn.jsdelivr.net/npm/firebase@8/firebase-auth.min.js', use: 'script' },
+  )
+  expect([...problems]).toEqual([])
+  expect(urls).toHaveLength(5)
+  expect(contents.map(({ name }) => name.split('/').at(-1))).toEqual([
+    'compat.script.js',
+    'compat.js',
+  ])
+  const database = await resolve({ url: urlOf('firebase-database-compat.js'), use: 'script' })
+  expect([...database.problems.keys()]).toEqual([urlOf('firebase-database-compat.js')])
+})
+
 test('what Firebase has beyond these modules is named as missing', async () => {
   const { problems, imports } = await resolve({ url: urlOf('firebase-storage.js'), use: 'module' })
   expect(imports).toEqual([])

@@ -8,7 +8,7 @@ import {
   parseUrl,
 } from './address.ts'
 import {
-  findFirebaseModule,
+  findFirebaseFile,
   firebaseLibrary,
   firebaseName,
   isPoeModule,
@@ -192,10 +192,11 @@ class PageResolver {
       }
       return undefined
     }
-    // A classic script is one of the older SDK, which has other names.
-    const isFirebase = address.name === firebaseName && use !== 'script'
-    const firebase = isFirebase ? findFirebaseModule(address.path) : undefined
-    if (firebase) return this.collector.addAsModule(firebaseLibrary, `${firebase}.js`)
+    if (address.name === firebaseName) {
+      const file = findFirebaseFile(address.path, use === 'script')
+      if (file !== undefined && use === 'script') return this.collector.add(firebaseLibrary, file)
+      if (file !== undefined) return this.collector.addAsModule(firebaseLibrary, file)
+    }
     if (address.kind === 'folder' && use !== 'code') return undefined
     const found = this.find(reference, address)
     if (!found) return this.missing(reference, address)

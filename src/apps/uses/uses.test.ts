@@ -8,6 +8,7 @@ import {
   type TestServer,
 } from '../../testing/fixtures/test-server.ts'
 import { findShims } from './shims.ts'
+import { findUses } from './uses.ts'
 
 let t: TestServer
 let ann: TestAgent
@@ -138,4 +139,55 @@ test('a page with the SDK of a vendor, or only the user of another host, gets it
     expect([name, names(`import x from 'https://esm.sh/${name}'`)]).toEqual([name, ['model-apis']])
   expect(names('await websim.getUser()')).toEqual(['websim-user'])
   expect(names('await window.spark.user()')).toEqual(['spark-user'])
+})
+
+test('a page gets the script of a host in every form of its name', () => {
+  const forms: [text: string, name: string][] = [
+    [
+      '(_a = window.claude) === null || _a === void 0 ? void 0 : _a.complete("x")',
+      'claude-complete',
+    ],
+    ['const c=window.claude;c.complete("x")', 'claude-complete'],
+    ['const { complete } = window.claude', 'claude-complete'],
+    ['await storage.get("notes", true)', 'claude-storage'],
+    ['const use = window.claude && window.claude.use', 'claude-use'],
+    ['window.claude.downloads.save({ filename, data })', 'claude-use'],
+    ['["db", "assets"].map((name) => claude.use(name))', 'claude-assets'],
+    ['const { chat, imageGen } = window.websim', 'websim-ai'],
+    ['const { registerHandler, sendUserMessage } = Poe', 'poe'],
+    ['const { ai, kv, fs } = puter', 'puter-fs'],
+    ['window["puter"]["kv"]["get"]("x")', 'puter-kv'],
+    ['const { llm, user } = spark', 'spark-llm'],
+    ['const { LanguageModel: Model } = self', 'language-model'],
+    ['https://www.gstatic.com/firebasejs/10.12.2/firebase-app-compat.js', 'firebase-compat'],
+    ['https://www.gstatic.com/firebasejs/8.10.1/firebase-firestore.js', 'firebase-compat'],
+    ["import firebase from 'https://esm.sh/firebase@9/compat/app'", 'firebase-compat'],
+  ]
+  for (const [text, name] of forms)
+    expect([text, findShims(text).map((shim): string => shim.name)]).toEqual([
+      text,
+      expect.arrayContaining([name]),
+    ])
+})
+
+test('a page that only mentions a host, or has names of its own, gets no script', () => {
+  for (const text of [
+    'Claude, Poe, Puter, websim and GitHub Spark host pages.',
+    '<canvas class="spark"></canvas><script>const spark = particles[0]; spark.life -= 1</script>',
+    'if (image.complete) draw({ model: "claude-sonnet-4", role: "user" })',
+    'const storage = new Map(); const saved = await storage.get("a")',
+    'import { LanguageModelV2 } from "provider"',
+    'const firebase = null; const app = initializeApp()',
+    'const room = rooms.join("lobby"); user.id(); db.doc("a/b")',
+  ])
+    expect([text, findUses(text)]).toEqual([text, { service: [], shims: [] }])
+})
+
+test('a page of Claude Code uses what it names', () => {
+  const usesOf = (text: string) => findUses(text).service
+  expect(usesOf('const room = await claude.use("room")')).toEqual(['room'])
+  expect(usesOf('claude.use("sample").then((s) => s([{ role: "user", content }]))')).toEqual(['ai'])
+  expect(usesOf('await claude.use("user"); await claude.use("downloads")')).toEqual(['db'])
+  expect(usesOf('(await claude.use("downloads")).save({ filename, data })')).toEqual([])
+  expect(usesOf('for (const name of names) await claude.use(name)')).toEqual(['db', 'room'])
 })

@@ -1,6 +1,6 @@
 import { oneOf } from '../../kernel/schema.ts'
 import { pattern } from '../../kernel/text.ts'
-import { findShims, type ShimName, shimNames } from './shims.ts'
+import { findShims, type ShimName, shimNames, usesOfShim } from './shims.ts'
 
 /** The parts of `service` that an app may use. `shared` is data that all its players see. */
 export const useNames = ['ai', 'store', 'shared', 'db', 'room', 'scores', 'files'] as const
@@ -87,7 +87,7 @@ const shared = /\bshared\b|\bstorage\s*\.\s*\w+\s*\([^;]{0,500}?,\s*true\s*\)/i
 /** Finds what a script or a page uses of `service`, by the names in its text. */
 export function findUses(text: string): PageUses {
   const shims = findShims(text)
-  const found = new Set<string | undefined>(shims.flatMap(({ uses }) => [...uses]))
+  const found = new Set<string | undefined>(shims.flatMap((shim) => usesOfShim(shim, text)))
   for (const [, name] of text.matchAll(members)) found.add(name)
   for (const [, names = ''] of text.matchAll(parts)) {
     for (const [name] of names.matchAll(partNames)) found.add(name)
