@@ -52,7 +52,9 @@ export function openAddresses({ address, names }: Pick<OwnFiles, 'address' | 'na
     const url = resolve(given)
     if (!url || url.origin !== origin || url.href.startsWith(address)) return undefined
     const path = url.href.slice(origin.length + 1)
-    return known.has(decoded(url.pathname.slice(1))) ? address + path : undefined
+    const name = decoded(url.pathname.slice(1))
+    // What a player uploaded, as pages of Claude Code name it.
+    return known.has(name) || name.startsWith('_blob/') ? address + path : undefined
   }
   return {
     base,

@@ -1,96 +1,28 @@
+import { extend } from './bridge-calls.ts'
 /**
- * `claude.use(name)` of pages in Claude Code: the namespaces db, room, sample and user, over
- * `service`. Source: the tool descriptions of Claude Code for such pages, as of November
- * 2026.
+ * `claude.use(name)` of pages in Claude Code, over `service`. Source: the type definitions that
+ * Claude serves to pages, and public pages (November 2026).
  */
-import type { PeersChange, Room } from '../bridge/room.ts'
-import { db, extend, room } from './bridge-calls.ts'
+import { claudeDb as db } from './claude-db.ts'
+import { claudeDownloads as downloads } from './claude-downloads.ts'
+import { claudePermissions as permissions } from './claude-permissions.ts'
 import { sample } from './claude-prompts.ts'
+import { claudeRoom as room } from './claude-room.ts'
+import { claudeUser as user } from './claude-user.ts'
 
-type Listen<Value extends unknown[]> = (...value: Value) => void
-
-const lobby = 'claude'
-
-/** Peers as these pages know them. */
-const seen = ({ peer, by, isMe, presence }: Room['peers'][number]) => ({
-  peer,
-  by,
-  isMe,
-  sameTab: isMe,
-  kind: 'viewer',
-  presence,
-})
-
-/** A room whose calls wait until it is joined. */
-function openRoom(name: string) {
-  let joined: Promise<Room> | undefined
-  let now: Room | undefined
-  const get = (): Promise<Room> => {
-    joined ??= room.join(name)
-    void joined.then((one) => (now = one)).catch(() => (joined = undefined))
-    return joined
-  }
-  /** Begins to listen now, or when the room is joined. Returns the function that ends it. */
-  const listen = (begin: (one: Room) => () => void): (() => void) => {
-    let isOpen = true
-    let end: (() => void) | undefined
-    get().then(
-      (one) => void (isOpen && (end = begin(one))),
-      () => undefined,
-    )
-    return () => {
-      isOpen = false
-      end?.()
-    }
-  }
-  return Object.freeze({
-    /** Sends an event to all, also to this page. */
-    emit: async (topic: string, data?: unknown) => (await get()).emit(topic, data),
-    on: (topic: string, listener: Listen<[data: unknown, from: unknown]>) =>
-      listen((one) =>
-        one.on(topic, (data, from) => listener(data, typeof from === 'string' ? from : seen(from))),
-      ),
-    presence: async (data: unknown) => (await get()).presence(data),
-    peers: () => (now?.peers ?? []).map(seen),
-    onPeers: (listener: Listen<[object]>) =>
-      listen((one) =>
-        one.onPeers(({ peers, joined: added, left, updated }: PeersChange) =>
-          listener({
-            peers: peers.map(seen),
-            joined: added.map(seen),
-            left: left.map(seen),
-            updated: updated.map(seen),
-          }),
-        ),
-      ),
-    leave: () => now?.leave(),
-    ready: get,
-  })
-}
-
-const main = openRoom(lobby)
-
-const namespaces: Record<string, object> = {
-  db,
-  sample,
-  room: {
-    ...main,
-    async join(name: string) {
-      const other = openRoom(name)
-      await other.ready()
-      return other
-    },
-  },
-  user: { me: db.me },
-  permissions: {
-    query: async (name: string) => ({
-      name,
-      state: Object.hasOwn(namespaces, name) ? 'prompt' : 'denied',
-    }),
-  },
-}
+/**
+ * No page publishes itself here, nor calls connectors: `artifact`, its old name `self`, `mcp` and
+ * unknown names give null, as where a view cannot run them.
+ */
+const namespaces = { db, room, sample, user, downloads, permissions }
+const opened = new Map<string, Promise<unknown>>(
+  Object.entries(namespaces).map(([name, space]) => [name, Promise.resolve(space)]),
+)
+const absent = Promise.resolve(null)
 
 extend('claude', {
-  /** Never rejects. Returns null for a name that is not here. */
-  use: async (name: string) => (Object.hasOwn(namespaces, name) ? namespaces[name] : null),
+  /** Never rejects, and asks nothing. The namespace asks with its first call. */
+  use: (name: string): Promise<unknown> => opened.get(name) ?? absent,
+  // Older pages have them as members.
+  ...namespaces,
 })

@@ -5,6 +5,7 @@
  */
 import type { PeersChange, Room } from '../bridge/room.ts'
 import { db, extend, room } from './bridge-calls.ts'
+import { avatarOf } from './player-look.ts'
 import { openRecords, usernameOf } from './websim-records.ts'
 
 type Fields = Record<string, unknown>
@@ -242,13 +243,6 @@ class WebsimSocket {
     if (joined.length + left.length > 0) this.#onPeers.tell(this.peers)
     this.#onPresence.tell(this.presence)
   }
-}
-
-/** Returns a picture of a player: a disc in a color of their id. */
-function avatarOf(player: string): string {
-  const hue = [...player].reduce((sum, sign) => (sum * 31 + sign.charCodeAt(0)) % 360, 7)
-  const svg = `<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 8 8'><circle cx='4' cy='4' r='4' fill='hsl(${hue} 60% 55%)'/></svg>`
-  return `data:image/svg+xml,${encodeURIComponent(svg)}`
 }
 
 async function getUser() {

@@ -58,6 +58,8 @@ test('an image of one player loads for all in each version of the app', async ()
   expect(loaded.bytes.toBase64()).toBe(png)
   // A page in a subfolder resolves it below that folder.
   expect((await load(address, `levels/1/${url}`)).status).toBe(200)
+  // Pages of Claude Code store the name alone.
+  expect((await load(address, String(url).replace('uploads', '_blob'))).status).toBe(200)
   await ann.call('PUT', `/apps/${app}`, { html: `${page}<p>2` })
   const next = await addressOf(app)
   expect((await load(next, url)).status).toBe(200)

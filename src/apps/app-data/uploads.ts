@@ -41,8 +41,11 @@ const endings: Record<FileKind['type'], string> = {
   'image/webp': 'webp',
 }
 const namePattern = /^[A-Za-z0-9]{40}\.[a-z0-9]{3,4}$/
-/** A page in a subfolder resolves the URL below its own folder. */
-const pathPattern = new RegExp(`(?:^|/)${folder}(${namePattern.source.slice(1, -1)})$`)
+/**
+ * A page in a subfolder resolves the URL below its own folder. Pages of Claude Code store the name,
+ * and show it at "/_blob/<name>".
+ */
+const pathPattern = new RegExp(`(?:^|/)(?:${folder}|_blob/)(${namePattern.source.slice(1, -1)})$`)
 
 export const uploadContents = contentReferences(uploads.sha256)
 

@@ -155,6 +155,16 @@ const habits: [name: string, expression: string, value: unknown][] = [
   ],
 ]
 
+/** The errors of models by interface: most have the code of `service`. */
+const deniedCodes = [
+  'not_granted',
+  'not_granted',
+  'NotAllowedError',
+  'not_granted',
+  'not_granted',
+  'not_granted',
+]
+
 describe.skipIf(findBrowser('chromium') === undefined)('pages of other hosts in chromium', () => {
   let t: TestServer
   let browser: Browser
@@ -207,6 +217,50 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages of other hosts in 
     ms,
   )
 
+  test(
+    'two windows of websim see each other come and go, and change only their own records',
+    async () => {
+      const html = `<!doctype html><title>Ships</title><output></output><script>
+        const lines = []
+        const show = (line) => { lines.push(line); document.querySelector('output').textContent = lines.join('\\n') }
+        const room = new WebsimSocket()
+        room.onmessage = ({ data: { type, username } }) => show(type + ' ' + (username !== ''))
+        const ships = room.collection('ship')
+        ships.subscribe((all) => show('ships ' + all.map(({ name }) => name)))
+        room.initialize().then(() => show('ready'))
+        const sail = (name) => ships.create({ name })
+        const rename = () => ships.update(ships.getList().at(-1).id, { name: 'mine' }).catch(({ code }) => show(code))
+      </script>
+      <button onclick="sail(name)">Sail</button><button onclick="rename()">Rename</button>`
+      const id = await (await t.agent('ann')).publish({ html })
+      const open = async (name: string) => {
+        const context = await browser.newContext()
+        const page = await context.newPage()
+        await page.goto(`${origin}/docs`)
+        await page.evaluate(
+          `fetch('/api/apps/${id}/player', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"name":"${name}"}' }).then(({ ok }) => ok)`,
+        )
+        await page.goto(`${origin}/a/${id}`)
+        const app = page.frameLocator('iframe').frameLocator('iframe')
+        const sees = (text: string) => app.locator('output').filter({ hasText: text }).waitFor()
+        const press = (label: string) => app.getByRole('button', { name: label }).click()
+        await sees('ready')
+        return { context, sees, press }
+      }
+      const first = await open('Ada')
+      const second = await open('Ben')
+      await first.sees('connected true')
+      await first.press('Sail')
+      await second.sees('ships')
+      await second.press('Rename')
+      await second.sees('not_own')
+      await second.context.close()
+      await first.sees('disconnected true')
+      await first.context.close()
+    },
+    ms,
+  )
+
   test.each([
     [
       'Anthropic',
@@ -222,6 +276,46 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages of other hosts in 
       'Poe',
       `Poe.sendUserMessage('the sea').catch((error) => error.errorType)`,
       'USER_REJECTED_CONFIRMATION',
+    ],
+    [
+      'every other interface of models',
+      `(async (apiKey) => {
+        const codeOf = (work) => work.then(() => 'none', ({ name, code }) => typeof code === 'string' ? code : name)
+        const google = await ${gemini.replace('METHOD', 'generateContent')}
+        return [
+          [google.status, (await google.json()).error.status],
+          await codeOf(claude.complete('the sea')),
+          await codeOf(claude.use('sample').then((sample) => sample('the sea'))),
+          await codeOf(LanguageModel.create().then((session) => session.prompt('the sea'))),
+          await codeOf(websim.chat.completions.create({ messages: [{ role: 'user', content: 'the sea' }] })),
+          await codeOf(puter.ai.chat('the sea')),
+          await codeOf(spark.llm('the sea')),
+        ]
+      })('')`,
+      [[403, 'PERMISSION_DENIED'], ...deniedCodes],
+    ],
+    [
+      'every interface of shared data',
+      `(async () => {
+        const codeOf = (work) => work.then(() => 'none', ({ code }) => code)
+        const { getAuth, signInAnonymously } = await import('https://www.gstatic.com/firebasejs/11.6.1/firebase-auth.js')
+        const permissions = await claude.use('permissions')
+        const user = await claude.use('user')
+        return [
+          await codeOf(claude.use('db').then((db) => db.doc('a/1').set({ a: 1 }))),
+          await codeOf(claude.use('room').then((room) => room.emit('hi'))),
+          [await user.id(), (await user.me()).name, await permissions.request(['db'])],
+          await codeOf(new WebsimSocket().initialize()),
+          await codeOf(signInAnonymously(getAuth())),
+        ]
+      })()`,
+      [
+        'not_granted',
+        'not_granted',
+        [null, '', { db: 'denied' }],
+        'not_granted',
+        'auth/user-cancelled',
+      ],
     ],
   ])(
     '%s gets its own error after “Not now”',

@@ -94,7 +94,7 @@ const SHARED = true;
     const user = await claude.use('user')
     say(typeof (await user.me()).id)
     const room = await claude.use('room')
-    room.on('wave', (data, from) => say([data, from.isMe]))
+    room.on('wave', ({ data, isMe }) => say([data, isMe]))
     room.onPeers(({ peers, joined }) => { if (joined.length) { say([peers.length, peers[0].sameTab]); room.emit('wave', 'hi') } })
   }
 })()`,
@@ -274,7 +274,7 @@ const keyOf = (id) => 'notes:' + id;
   try { await db.doc('tasks/none').update({ done: true }) } catch (error) { say(error.code) }
 })()`,
     ),
-    says: [['Sails', 'Bread'], ['Ropes'], ['Ropes', 'Sails'], [false, 2], 'not_found'],
+    says: [['Sails', 'Bread'], ['Ropes'], ['Ropes', 'Sails'], [false, 2], 'invalid_argument'],
   },
   {
     name: 'a GitHub Spark page that counts votes for all',

@@ -1,0 +1,39 @@
+/**
+ * The namespace `permissions` of `claude.use`. The shell asks the player when a page begins a use,
+ * so `request` begins the shared ones, and models ask with their first call. Source: the type
+ * definitions that Claude serves to pages (November 2026).
+ */
+import { db } from './bridge-calls.ts'
+
+type State = 'granted' | 'prompt' | 'denied' | 'unavailable'
+
+const shared = ['db', 'room', 'user', 'assets']
+/** The player confirms each of these anyway. */
+const confirmed = ['downloads', 'permissions']
+let agreed: State = 'prompt'
+
+function stateOf(name: string): State {
+  if (confirmed.includes(name)) return 'granted'
+  if (name === 'sample') return 'prompt'
+  return shared.includes(name) ? agreed : 'unavailable'
+}
+
+const statesOf = (names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, stateOf(name)]))
+
+const all = [...shared, ...confirmed, 'sample']
+
+export const claudePermissions = Object.freeze({
+  state: async (name?: string) => (name === undefined ? statesOf(all) : stateOf(name)),
+  /** Asks at most once, and never rejects. */
+  async request(names: readonly string[] = all) {
+    if (agreed === 'prompt' && names.some((name) => shared.includes(name))) {
+      agreed = await db.me().then(
+        () => 'granted' as const,
+        () => 'denied' as const,
+      )
+    }
+    const states = statesOf(names)
+    return names.includes('sample') ? { ...states, sample: 'granted' } : states
+  },
+})
