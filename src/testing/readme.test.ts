@@ -18,7 +18,12 @@ setDefaultTimeout(120_000)
 const root = join(import.meta.dir, '../..')
 const guides = ['README.md', 'docs/agents.md', 'docs/models.md', 'docs/operating.md']
 const pages = await Promise.all(guides.map((path) => Bun.file(join(root, path)).text()))
-const blocks = [...pages.join('\n').matchAll(/^```(\w*)\n(.*?)^```/gms)].map(
+/** The shell commands of the guide of apps. Its pages run in src/testing/hosts/guide.test.ts. */
+const apps = (await Bun.file(join(root, 'docs/apps.md')).text()).replaceAll(
+  /^```(?:html|js)\n.*?^```/gms,
+  '',
+)
+const blocks = [...[...pages, apps].join('\n').matchAll(/^```(\w*)\n(.*?)^```/gms)].map(
   ([, kind = '', text = '']) => ({
     kind,
     text,
@@ -59,6 +64,7 @@ const walks = {
   people: block('$api/people/me/agents'),
   client: block("import OpenAI from 'openai'"),
   cap: block('accounts/keys'),
+  sponsor: block('/sponsor'),
   toml: block('[[upstream]]'),
 }
 /** Code blocks that no test runs: scripts of the checkout, external programs, proxies, settings. */
@@ -153,6 +159,15 @@ test('a personal key sends credits and sets a cap', async () => {
   const { out, statuses } = await paste(setUp + walks.people, { PK: olga.key })
   expect(statuses).toEqual(['200', '200', '200'])
   expect(out).toContain('"dailyCap":100')
+})
+
+test('a maker sponsors an app, reads its caps and ends it', async () => {
+  const wren = await t.agent('wren')
+  const setUp = 'api=http://localhost:3000/api; auth="Authorization: Bearer $KEY"\n'
+  const env = { KEY: wren.key, ID: await wren.publish() }
+  const { out, statuses } = await paste(setUp + walks.sponsor, env)
+  expect(statuses).toEqual(['200', '200', '200'])
+  expect(out).toContain('"playerDailyCap":20')
 })
 
 test('the openai client gets a response, and a key has its cap', async () => {

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { findForPages } from '../browsers/browser.ts'
+import { type BrowserSession, openServedSession } from '../browsers/session.ts'
+import type { TestServer } from '../fixtures/test-server.ts'
+
+const ms = 120_000
+const guide = readFileSync(join(import.meta.dir, '../../../docs/apps.md'), 'utf8')
+
+/** The examples of the guide, by the heading above them. */
+const examples = [...guide.matchAll(/^```(html|js)\n(.*?)^```/gms)].map(
+  ([whole, kind = '', text = ''], at): [name: string, kind: string, text: string] => {
+    const before = guide.slice(0, guide.indexOf(whole))
+    const heading = before.slice(before.lastIndexOf('\n#')).split('\n')[1]
+    return [`${at + 1}, ${heading?.replace(/^#+ /, '')}`, kind, text]
+  },
+)
+
+/** Names that an example takes from the page around it. */
+const standIns = `
+const names = ['draw', 'addShip', 'removeShip', 'steer', 'jump', 'setFire', 'showGoal']
+for (const name of names) self[name] = () => undefined
+self.seeded = (seed) => () => seed / 2 ** 32
+self.points = 7
+self.blob = new Blob([Uint8Array.from(atob('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='), (c) => c.charCodeAt(0))])
+const show = (text) => { document.querySelector('output').textContent ||= text }
+addEventListener('unhandledrejection', ({ reason }) => show('failed: ' + (reason?.message ?? reason)))
+addEventListener('error', ({ message }) => show('failed: ' + message))
+`
+
+describe.skipIf(findForPages('chromium') === undefined)('the examples of docs/apps.md', () => {
+  let t: TestServer
+  let session: BrowserSession & { t: TestServer }
+
+  beforeAll(async () => {
+    session = await openServedSession()
+    ;({ t } = session)
+  }, ms)
+  afterAll(() => session.close())
+
+  /** Publishes a page, whose maker pays for models. */
+  async function publish(html: string): Promise<string> {
+    const ann = await t.agent('ann')
+    const id = await ann.publish({ html })
+    await ann.call('PUT', `/apps/${id}/sponsor`, { dailyCap: 300, playerDailyCap: 300 })
+    return id
+  }
+
+  /** Opens an app as a guest who has agreed to share data. */
+  async function open(id: string) {
+    const page = await session.browser.newPage()
+    await page.goto(`${session.origin}/docs`)
+    await page.evaluate(
+      `fetch('/api/apps/${id}/player', { method: 'POST',
+        headers: { 'content-type': 'application/json' }, body: '{"name":"Ada"}' }).then(({ ok }) => ok)`,
+    )
+    await page.goto(`${session.origin}/a/${id}`)
+    return page
+  }
+
+  test.each(examples)(
+    'example %s, runs as it is',
+    async (_, kind, text) => {
+      const page = await open(
+        await publish(
+          kind === 'html'
+            ? text.replace('</title>', `</title><script>${standIns}</script><output></output>`)
+            : `<!doctype html><title>Example</title><output></output><script>${standIns}</script>
+               <script type="module">${text}\n;show('ran')</script>`,
+        ),
+      )
+      const frame = page.frameLocator('iframe').frameLocator('iframe')
+      await page.waitForLoadState()
+      if (kind === 'js') {
+        // The shell shows the board until the player closes it.
+        const close = page.getByRole('dialog').getByRole('button', { name: 'Close' })
+        if (text.includes('scores.show')) await close.click()
+        const output = frame.locator('output')
+        await output.filter({ hasText: /./ }).waitFor()
+        expect(await output.textContent()).toBe('ran')
+      } else expect(await frame.locator('output').textContent()).toBe('')
+      await page.close()
+    },
+    ms,
+  )
+
+  test(
+    'the oracle of the guide answers what the player asks',
+    async () => {
+      const [, , text] =
+        examples.find(([, kind, one]) => kind === 'html' && one.includes('oracle')) ?? []
+      const page = await open(await publish(text ?? ''))
+      const frame = page.frameLocator('iframe').frameLocator('iframe')
+      await frame.getByPlaceholder('Ask the oracle').fill('Will it rain?')
+      await frame.getByRole('button', { name: 'Ask' }).click()
+      await frame.locator('p').filter({ hasText: 'Will it rain?' }).waitFor()
+      await page.close()
+    },
+    ms,
+  )
+})
