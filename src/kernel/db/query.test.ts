@@ -5,21 +5,21 @@ import { eq, sql } from 'drizzle-orm'
 import { openSampleDatabase, thing, things } from '../../testing/fixtures/sample-tables.ts'
 import { nano } from '../money.ts'
 import { dialect } from './columns.ts'
-import { compileQuery } from './query.ts'
+import { resolveColumns } from './query.ts'
 
 const engine = await openSampleDatabase()
 afterAll(() => engine.close())
 
-/** Fails when a new version of drizzle changes the private fields that compileQuery reads. */
-test.skipIf(dialect !== 'sqlite')('compiles the selects of the installed drizzle', async () => {
+/** Fails when a new version of drizzle changes the private fields that resolveColumns reads. */
+test.skipIf(dialect !== 'sqlite')('reads the selects of the installed drizzle', async () => {
   const select = engine.read
     .select({ id: things.id, held: things.held })
     .from(things)
     .where(eq(things.id, sql.placeholder('id')))
     .prepare()
-  const compiled = compileQuery(engine.read, () => select).bind(engine.read)
-  expect(compiled).not.toBe(select)
+  const resolved = resolveColumns(engine.read, () => select)(engine.read)
+  expect(resolved).not.toBe(select)
   await engine.tx((db) => db.insert(things).values(thing('a', 5n)))
-  expect(await compiled.execute({ id: 'a' })).toEqual([{ id: 'a', held: nano(5n) }])
-  await expect(compiled.execute({})).rejects.toThrow('The query needs a value for id.')
+  expect(await resolved.execute({ id: 'a' })).toEqual([{ id: 'a', held: nano(5n) }])
+  await expect(resolved.execute({})).rejects.toThrow('No value for placeholder "id" was provided')
 })

@@ -8,14 +8,13 @@ import {
   count,
   desc,
   eq,
+  fillPlaceholders,
   getTableColumns,
   gt,
   inArray,
   is,
   lt,
   or,
-  Param,
-  Placeholder,
   SQL,
   sql,
 } from 'drizzle-orm'
@@ -38,87 +37,61 @@ interface Decoder {
   mapFromDriverValue(stored: unknown): unknown
 }
 
-/** Private fields of drizzle's prepared query for bun:sqlite; compile-query.test.ts checks them. */
+/** Private fields of drizzle's prepared query for bun:sqlite; query.test.ts checks them. */
 interface Parts {
   query: { sql: string; params: unknown[] }
   fields?: { path: string[]; field: unknown }[]
   customResultMapper?: unknown
 }
 
-/** A query of any database of the schema. */
-export interface CompiledQuery<Rows> {
-  bind(db: Db): Prepared<Rows>
+interface ColumnReader {
+  name: string
+  decoder: Decoder
+  /** Most columns need no decoding. */
+  isPlain: boolean
 }
 
 /**
- * Returns the query of `build` with its binders and column decoders resolved once. drizzle resolves
- * them in every call, which costs more than SQLite itself. A query with nested results stays as it
- * is.
+ * Returns a function that prepares a query with columns that are resolved once. drizzle resolves
+ * them for each row, which costs a list two thirds more (docs/decisions/0143). A query with nested
+ * results stays as it is.
  */
-export function compileQuery<Rows>(db: Db, build: (db: Db) => Prepared<Rows>): CompiledQuery<Rows> {
-  const { query: built, fields, customResultMapper } = castTo<Parts>(build(db))
-  const binders = built.params.map(binderOf)
-  const bound = (values: Json) => castTo<SQLQueryBindings[]>(binders.map((bind) => bind(values)))
-  const statementOf = (db: Db) => connectionOf(db).prepare(built.sql)
-  const columns = fields?.map(columnOf)
-  if (customResultMapper || !columns?.every((column) => column !== undefined))
-    return { bind: build }
-  const rowOf = (stored: unknown[]): Json => {
-    const row: Json = {}
-    for (let at = 0; at < columns.length; at += 1) {
-      const column = columns[at]
-      const value = stored[at]
-      if (column)
-        row[column.name] =
-          value === null || column.isPlain ? value : column.decoder.mapFromDriverValue(value)
+export function resolveColumns<Rows>(
+  first: Db,
+  build: (db: Db) => Prepared<Rows>,
+): (db: Db) => Prepared<Rows> {
+  const { query, fields, customResultMapper } = castTo<Parts>(build(first))
+  const columns = fields?.flatMap(readerOf)
+  if (customResultMapper || !columns || columns.length !== fields?.length) return build
+  return (db) => {
+    const { values: read } = connectionOf(db).prepare(query.sql)
+    return {
+      execute: async (values = {}) => {
+        const bound = castTo<SQLQueryBindings[]>(fillPlaceholders(query.params, values))
+        return castTo<Rows>(read(...bound).map((stored) => rowOf(columns, stored)))
+      },
     }
-    return row
-  }
-  return {
-    bind(db) {
-      const { values: stored } = statementOf(db)
-      return {
-        execute: async (values = {}) => castTo<Rows>(stored(...bound(values)).map(rowOf)),
-      }
-    },
   }
 }
 
-/**
- * Returns the query of `compile`, which runs once, bound to each database. A failed transaction
- * replaces its database, and the new one need not build its queries again.
- */
-function compiled<Rows>(compile: (db: Db) => CompiledQuery<Rows>): (db: Db) => Prepared<Rows> {
-  let query: CompiledQuery<Rows> | undefined
-  return lazyFor((db) => (query ??= compile(db)).bind(db))
+function rowOf(columns: ColumnReader[], stored: unknown[]): Json {
+  const row: Json = {}
+  columns.forEach(({ name, decoder, isPlain }, at) => {
+    const value = stored[at]
+    row[name] = value === null || isPlain ? value : decoder.mapFromDriverValue(value)
+  })
+  return row
 }
 
-/** Returns a function that reads one bound parameter. */
-function binderOf(param: unknown): (values: Json) => unknown {
-  if (is(param, Placeholder)) return (values) => requiredValue(values, param.name)
-  if (!is(param, Param) || !is(param.value, Placeholder)) return () => param
-  const { encoder } = param
-  const { name } = param.value
-  return (values) => encoder.mapToDriverValue(requiredValue(values, name))
-}
-
-function requiredValue(values: Json, name: string): unknown {
-  if (!Object.hasOwn(values, name)) throw new Error(`The query needs a value for ${name}.`)
-  return values[name]
-}
-
-/** Returns the name and decoder of a result column; undefined for a nested one. */
-function columnOf({ path: [name, ...deeper], field }: { path: string[]; field: unknown }) {
-  if (name === undefined || deeper.length > 0) return undefined
-  if (is(field, Column)) return columnReader(name, castTo<Decoder>(field))
-  if (is(field, SQL)) return columnReader(name, castTo<{ decoder: Decoder }>(field).decoder)
-  return undefined
-}
-
-/** Returns a column's reader. Most columns need no decoding. */
-const columnReader = (name: string, decoder: Decoder) => {
-  const { mapFromDriverValue: read } = Column.prototype
-  return { name, decoder, isPlain: decoder.mapFromDriverValue === read }
+/** Returns the reader of a result column; none for a nested one. */
+function readerOf({ path: [name, ...deeper], field }: { path: string[]; field: unknown }) {
+  if (name === undefined || deeper.length > 0) return []
+  if (!is(field, Column) && !is(field, SQL)) return []
+  const decoder = is(field, SQL)
+    ? castTo<{ decoder: Decoder }>(field).decoder
+    : castTo<Decoder>(field)
+  const { mapFromDriverValue: plain } = Column.prototype
+  return [{ name, decoder, isPlain: decoder.mapFromDriverValue === plain }]
 }
 
 /**
@@ -130,8 +103,12 @@ const columnReader = (name: string, decoder: Decoder) => {
  *     )
  *     const [key] = await findKey(db).execute({ hash })
  */
-export const prepared = <Rows>(build: (db: Db) => Prepared<Rows>): ((db: Db) => Prepared<Rows>) =>
-  dialect === 'sqlite' ? compiled((db) => compileQuery(db, build)) : lazyFor(build)
+export function prepared<Rows>(build: (db: Db) => Prepared<Rows>): (db: Db) => Prepared<Rows> {
+  if (dialect !== 'sqlite') return lazyFor(build)
+  // A failed transaction replaces its database. The new one need not build the query again.
+  let prepare: ((db: Db) => Prepared<Rows>) | undefined
+  return lazyFor((db) => (prepare ??= resolveColumns(db, build))(db))
+}
 
 /** Returns a placeholder for every column of a table: the values of a prepared insert. */
 export const placeholders = <T extends SQLiteTable>(table: T) =>
