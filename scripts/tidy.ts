@@ -10,7 +10,7 @@ import { errorTexts } from './tidy/error-texts.ts'
 import { fileSizes } from './tidy/file-sizes.ts'
 import { lookups } from './tidy/lookups.ts'
 import { arrows } from './tidy/modules.ts'
-import { outcomes, pageForms, responses } from './tidy/operations.ts'
+import { frontEndRules, outcomes, responses } from './tidy/operations.ts'
 import { markdown, prose } from './tidy/prose.ts'
 import { type Finding, readDeclarations, readTree, type Source } from './tidy/source.ts'
 import { sql } from './tidy/sql.ts'
@@ -31,8 +31,8 @@ export const checks: ((tree: Source[]) => Finding[])[] = [
   errorTexts,
   responseTypes,
   outcomes,
-  pageForms,
   responses,
+  frontEndRules,
   lookups,
   vocabulary,
   waiting,

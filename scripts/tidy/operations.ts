@@ -1,4 +1,4 @@
-/** Operations return outcomes, not responses. Pages change things only by operations. */
+/** Operations return outcomes, not responses. Front ends change things only by operations. */
 import ts from 'typescript'
 
 import { type Finding, finding, type Source } from './source.ts'
@@ -24,14 +24,14 @@ export const outcomes = (tree: Source[]): Finding[] =>
 
 /** Modules whose functions operations call. */
 const domain = /^src\/(store|money|jobs|people|apps|gateway)\/(?!.*\.test\.ts$)/
-/** The front ends in them: error documents, hosted apps, and upstreams. */
-const frontEnds =
+/** Parts of them that respond themselves: error documents, hosted apps, and upstreams. */
+const responders =
   /^src\/(apps\/(viewer\/.*|ai\/routes|packs\/site-routes)|gateway\/(providers\/.*|envelopes)|.*\/error-response)\.ts$/
 
-/** Finds functions below the front ends that build a Response, unless they read it at once. */
+/** Finds other functions in them that build a Response, unless they read it at once. */
 export const responses = (tree: Source[]): Finding[] =>
   tree
-    .filter(({ path }) => domain.test(path) && !frontEnds.test(path) && !files.test(path))
+    .filter(({ path }) => domain.test(path) && !responders.test(path) && !files.test(path))
     .flatMap((source) =>
       source.nodes.flatMap((node) =>
         buildsResponse(node)
@@ -61,23 +61,40 @@ function transportPart(node: ts.Node): string | undefined {
   return isText && html.test(node.text) ? 'an operation has HTML' : undefined
 }
 
-/** Pages of people and of the operator. */
-const pages = /^src\/(site|server\/console)\/(?!.*\.test\.ts$)/
+/** Pages of people and of the operator, HTTP and MCP. */
+const frontEnds = /^src\/(site|server\/(console|http|mcp))\/(?!.*\.test\.ts$)/
 /** Files that read a form without a session or its token: its reader, and forms of anybody. */
 const readers = /^src\/site\/(forms|session|report|new\/\w+)\.ts$/
 
-/** Finds pages that change something, or read a form beside `form(operation, ...)`. */
-export const pageForms = (tree: Source[]): Finding[] =>
+const changes = /\.tx$|^(recordAudit|pay|openHold|settleHold)$|(^|\.)idempotency\./
+/** Errors of a transport, of its sign-in, and of a path that leads nowhere. */
+const ownErrors = new Set(
+  ['not_found', 'job_not_found', 'no_key', 'agents_off', 'rate_limited', 'try_again'].concat([
+    'not_signed_in',
+    'sign_in_stale',
+    'too_big',
+  ]),
+)
+
+/** Finds front ends with a rule: they change something, throw its error, or read a form alone. */
+export const frontEndRules = (tree: Source[]): Finding[] =>
   tree
-    .filter(({ path }) => pages.test(path))
+    .filter(({ path }) => frontEnds.test(path))
     .flatMap((source) =>
       source.nodes.flatMap((node) => {
-        if (!ts.isCallExpression(node)) return []
-        const callee = node.expression.getText()
-        const changes = /\.tx$|^recordAudit$|(^|\.)idempotency\./.test(callee)
-        const reads = callee === 'readForm' && !readers.test(source.path)
-        return changes || reads
-          ? [finding(source, node, `a page calls ${callee}`, 'perform an operation: site/form.ts')]
-          : []
+        const what = ruleIn(node, source.path)
+        return what ? [finding(source, node, what, 'perform an operation that has the rule')] : []
       }),
     )
+
+function ruleIn(node: ts.Node, path: string): string | undefined {
+  if (ts.isNewExpression(node) && node.expression.getText() === 'ApiError') {
+    const name = node.arguments?.[0]
+    const isOwn = !name || !ts.isStringLiteral(name) || ownErrors.has(name.text)
+    return isOwn ? undefined : `a front end throws ${name.text}`
+  }
+  if (!ts.isCallExpression(node)) return undefined
+  const callee = node.expression.getText()
+  const isLoneForm = callee === 'readForm' && !readers.test(path)
+  return changes.test(callee) || isLoneForm ? `a front end calls ${callee}` : undefined
+}

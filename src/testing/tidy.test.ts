@@ -205,14 +205,20 @@ const problems: [title: string, files: Files, line: string][] = [
     `src/gateway/accounts/project-operations.ts:1 an operation ${what}`,
   ]),
   ...[
-    ['a transaction', 'ctx.db.tx(work)', 'ctx.db.tx'],
-    ['an entry of the audit log', 'recordAudit(ctx, db, entry)', 'recordAudit'],
-    ['an idempotency key', 'ctx.idempotency.run(owner, ref, {}, work)', 'ctx.idempotency.run'],
-    ['a form that it reads', 'readForm(request, 100)', 'readForm'],
-  ].map(([title, text = '', callee]): [string, Files, string] => [
-    `a page with ${title}`,
+    ['a transaction', 'ctx.db.tx(work)', 'calls ctx.db.tx'],
+    ['an entry of the audit log', 'recordAudit(ctx, db, entry)', 'calls recordAudit'],
+    [
+      'an idempotency key',
+      'ctx.idempotency.run(owner, ref, {}, work)',
+      'calls ctx.idempotency.run',
+    ],
+    ['a form that it reads', 'readForm(request, 100)', 'calls readForm'],
+    ['a payment', 'pay(ctx, payment)', 'calls pay'],
+    ['an error of a rule', "throw new ApiError('own_item')", 'throws own_item'],
+  ].map(([title, text = '', what]): [string, Files, string] => [
+    `a front end with ${title}`,
     { 'src/server/console/grants.ts': text },
-    `src/server/console/grants.ts:1 a page calls ${callee}`,
+    `src/server/console/grants.ts:1 a front end ${what}`,
   ]),
   [
     'the transaction of drizzle',
