@@ -1,15 +1,43 @@
 import { listNews } from '../apps/explore/follows.ts'
+import { listActingAgents } from '../apps/owners/owned-agents.ts'
 import { readOwnProfile } from '../apps/profiles/profile-page.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
-import { toCredits } from '../kernel/money.ts'
+import { nano, type NanoUsd, toCredits } from '../kernel/money.ts'
 import { msg, t, type Text } from '../kernel/words/message.ts'
+import { agentOwner } from '../money/ledger/accounts.ts'
+import * as ledger from '../money/ledger/ledger.ts'
+import type { Agent } from '../people/agents/agents.ts'
 import { countUnread } from '../people/notifications/notifications.ts'
-import { displayName, type Person } from '../people/people.ts'
+import { displayName, type Person, walletOf } from '../people/people.ts'
 import { renderAvatar } from './avatar.ts'
-import { readBalances } from './balances.ts'
 import { exactCredits, formatCompact } from './format.ts'
 import { imagePath } from './paths.ts'
+
+/** The money of a person. Header, wallet and agents show these numbers and no others. */
+export interface Balances {
+  /** The wallet and all agents: what the person can spend. */
+  total: NanoUsd
+  wallet: NanoUsd
+  agents: { agent: Agent; available: NanoUsd }[]
+}
+
+const agentsMax = 50
+
+/** Reads what a person can spend, as a sum and by its places. */
+export async function readBalances(ctx: AppContext, person: Person): Promise<Balances> {
+  const owned = (await listActingAgents(ctx, person)).slice(0, agentsMax)
+  const [wallet, ...balances] = await Promise.all([
+    ledger.balanceOf(ctx, walletOf(person)),
+    ...owned.map(({ id }) => ledger.balanceOf(ctx, agentOwner(id))),
+  ])
+  const agents = owned.map((agent, at) => ({
+    agent,
+    available: balances[at]?.available ?? nano(0n),
+  }))
+  const total = agents.reduce((sum, { available }) => sum + available, BigInt(wallet.available))
+  return { total: nano(total), wallet: wallet.available, agents }
+}
 
 /** The facts about a signed-in person in the header. */
 export interface HeaderUser {

@@ -1,5 +1,4 @@
-import { largeSize, smallSize } from '../apps/covers/limits.ts'
-import type { CoverBody } from '../apps/covers/schemas.ts'
+import { type CoverBody, largeSize, smallSize } from '../apps/covers/schemas.ts'
 import type { Item, Tile } from '../apps/explore/schemas.ts'
 import { isPackKind } from '../apps/kinds.ts'
 import type { Shelf } from '../apps/shelves.ts'

@@ -20,7 +20,7 @@ import {
   storeCover,
   type StoredCover,
 } from './cover-image.ts'
-import { capturedVersionsMax, largeSize } from './limits.ts'
+import { capturedVersionsMax, largeSize } from './schemas.ts'
 import { storeCaptures } from './version-covers.ts'
 
 type CaptureRun = JobRun<CaptureInput, null>

@@ -1,6 +1,6 @@
 import type { AppContext } from '../../kernel/context.ts'
 import type { App, Version } from '../apps.ts'
-import { smallSize } from './limits.ts'
+import { smallSize } from './schemas.ts'
 
 const quality = { large: 78, small: 72 }
 

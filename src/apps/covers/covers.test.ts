@@ -17,7 +17,7 @@ import {
 import { findApp, getVersion, listVersions } from '../apps.ts'
 import { quarantine } from '../moderation/moderation.ts'
 import { enqueueCaptures } from './captures.ts'
-import { capturedVersionsMax } from './limits.ts'
+import { capturedVersionsMax } from './schemas.ts'
 
 setDefaultTimeout(60_000)
 let t: TestServer

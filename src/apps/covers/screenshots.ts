@@ -7,9 +7,8 @@ import type { Agent } from '../../people/agents/agents.ts'
 import * as apps from '../apps.ts'
 import { toImage } from '../icon/icon-image.ts'
 import { encodeCover, storeCover } from './cover-image.ts'
-import { largeSize } from './limits.ts'
 import { imageUrl } from './present-cover.ts'
-import type { ScreenshotBody } from './schemas.ts'
+import { largeSize, type ScreenshotBody } from './schemas.ts'
 import { screenshots } from './tables.ts'
 
 /** Returns the screenshots of an app by position. */

@@ -27,7 +27,7 @@ import {
 import { presentCover } from '../covers/present-cover.ts'
 import { recordUse } from '../explore/uses.ts'
 import { isPackKind } from '../kinds.ts'
-import { findUsedType } from '../libraries/uses.ts'
+import { findUsedType } from '../libraries/store.ts'
 import { recordOpen } from '../opens.ts'
 import * as pages from '../page-content.ts'
 import { iconUrl, stateOf } from '../present.ts'

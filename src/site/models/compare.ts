@@ -8,10 +8,8 @@ import { button, hiddenField, selectField } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
 import { modelPath, modelsPath, playgroundPath } from '../paths.ts'
-import { factsOf } from './facts.ts'
-import { shortMeasurements } from './measured.ts'
-import { modeNames } from './mode-names.ts'
 import { modeOf } from './modes.ts'
+import { factsOf, modeNames, shortMeasurements } from './parts.ts'
 
 export const comparePath = `${modelsPath}/compare`
 export const comparedMax = 4

@@ -10,9 +10,8 @@ import type { Page } from '../layout.ts'
 import { modelPath, modelsPath, playgroundPath } from '../paths.ts'
 import { codeExample, exampleBody, languages } from './code-examples.ts'
 import { comparePath } from './compare.ts'
-import { factsOf } from './facts.ts'
-import { measuredSection } from './measured.ts'
 import { modeOf, modes } from './modes.ts'
+import { factsOf, measuredSection } from './parts.ts'
 
 /** Returns the page of a model, also by an ID with a routing suffix. Throws `not_found`. */
 export function findModelPage(ctx: AppContext, id: string): Page {

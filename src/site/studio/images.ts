@@ -1,4 +1,3 @@
-import { screenshotsMax } from '../../apps/covers/limits.ts'
 import {
   deleteCover,
   deleteScreenshot,
@@ -6,6 +5,7 @@ import {
   putScreenshot,
 } from '../../apps/covers/operations.ts'
 import { presentCover } from '../../apps/covers/present-cover.ts'
+import { screenshotsMax } from '../../apps/covers/schemas.ts'
 import { listScreenshots } from '../../apps/covers/screenshots.ts'
 import { quoteIcon } from '../../apps/icon/icon.ts'
 import { deleteIcon, putIcon } from '../../apps/icon/operations.ts'

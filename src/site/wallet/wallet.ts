@@ -23,11 +23,11 @@ import { type Entry, findLatestSpending, listEntries } from '../../money/ledger/
 import { openMethods } from '../../money/payments/coins/method.ts'
 import * as ownKeys from '../../people/keys.ts'
 import { walletOf } from '../../people/people.ts'
-import { type Balances, readBalances } from '../balances.ts'
 import { spendingChart } from '../chart.ts'
 import { copyLine, section, withQuery } from '../components.ts'
 import { formatDollars, formatNumber, renderCredits } from '../format.ts'
 import { alert, type Form } from '../forms.ts'
+import { type Balances, readBalances } from '../header.ts'
 import type { Layout, Page } from '../layout.ts'
 import { chip, cursorPager, dataTable, emptyState, ledgerTable, numberCursor } from '../lists.ts'
 import {

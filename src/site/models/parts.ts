@@ -1,11 +1,46 @@
+import type { ModelResponse } from '../../gateway/catalog/schemas.ts'
 import type { Model } from '../../gateway/models/catalog.ts'
 import type { MeasuredCalls, Percentiles } from '../../gateway/providers/measurements.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
-import { msg, t, type Text } from '../../kernel/words/message.ts'
+import { type Message, msg, t, type Text } from '../../kernel/words/message.ts'
 import { section } from '../components.ts'
-import { formatCount, formatDuration } from '../format.ts'
+import { formatCount, formatDuration, formatNumber } from '../format.ts'
 import { dataTable } from '../lists.ts'
+import { wireWord } from '../wire-words.ts'
+import { type ModelMode, modeOf } from './modes.ts'
+import { priceRows } from './prices.ts'
+
+export const modeNames: Record<ModelMode, Message> = {
+  chat: msg('Chat'),
+  image: msg('Images'),
+  video: msg('Videos'),
+  speech: msg('Speech'),
+  transcription: msg('Transcription'),
+  embedding: msg('Embeddings'),
+  moderation: msg('Moderation'),
+  rerank: msg('Rerank'),
+  realtime: msg('Realtime'),
+}
+
+const tokens = (count: number): Part =>
+  count > 0 ? html`${formatNumber(count)} <span class="unit">tokens</span>` : '–'
+
+/** Returns the facts of a model, which its page and the comparison show. */
+export function factsOf(model: ModelResponse): [name: Text, value: Part][] {
+  const { inputs, outputs, supportsTools, context_length, max_output } = model
+  const isChat = model.type === 'chat'
+  const facts: [Text, Part][] = [
+    [t('Type'), modeNames[modeOf(model)]],
+    [t('Context'), context_length > 0 && tokens(context_length)],
+    [t('Max output'), isChat && tokens(max_output)],
+    [t('Tools and web search'), isChat && (supportsTools ? t('Yes') : t('No'))],
+    [t('Inputs'), inputs.map(wireWord).join(', ')],
+    [t('Outputs'), outputs.map(wireWord).join(', ')],
+    ...priceRows(model),
+  ]
+  return facts.filter(([, value]) => value !== false)
+}
 
 const percent = (share: number): string => `${(Math.floor(share * 1_000) / 10).toFixed(1)} %`
 
