@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { encodeWav } from '../../gateway/providers/wav.ts'
 import { loadConfig } from '../../kernel/config/load.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { sha256 } from '../../kernel/ids.ts'
@@ -25,17 +26,12 @@ import { contents } from './assets.ts'
 const sample = (name: string): Buffer =>
   readFileSync(join(import.meta.dir, '../../../public/samples/lampkeeper/assets', name))
 const image = sample('oil.png')
-const bell = sample('bell.wav')
 const page = (body = ''): string => `<!doctype html><title>Boats</title><p>hello</p>${body}`
 const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value))
 /** Returns a unique audio file of `bytes` bytes. */
-function soundOf(bytes: number, seed: number): Buffer {
-  const sound = Buffer.alloc(bytes, seed)
-  bell.copy(sound, 0, 0, 44)
-  sound.writeUInt32LE(bytes - 8, 4)
-  sound.writeUInt32LE(bytes - 44, 40)
-  return sound
-}
+const soundOf = async (bytes: number, seed: number): Promise<Buffer> =>
+  Buffer.from(await encodeWav(new Uint8Array(bytes - 44).fill(seed), 22_050).bytes())
+const bell = await soundOf(70_604, 7)
 
 let dir = ''
 let ctx: AppContext
@@ -273,7 +269,7 @@ test('rejects path-like names and unknown file types', async () => {
   const { body: csv } = await put(ann, app, 'rows.json', rows)
   expect(csv.error).toContain('send CSV and other text as a JSON string')
   for (const bytes of [assetBytesMax + 1, 9_000_000]) {
-    const large = await put(ann, app, 'x.wav', soundOf(bytes, 1))
+    const large = await put(ann, app, 'x.wav', await soundOf(bytes, 1))
     expect([large.status, large.body.code]).toEqual([413, 'asset_too_large'])
   }
   expect(await list(ann, app)).toMatchObject({ assets: [] })
@@ -302,17 +298,17 @@ test('concurrent uploads stop at 64 MB', async () => {
   const ann = await newKey()
   const app = await newApp(ann)
   for (let index = 0; index < 15; index += 1) {
-    const { status } = await put(ann, app, `s${index}`, soundOf(assetBytesMax, index))
+    const { status } = await put(ann, app, `s${index}`, await soundOf(assetBytesMax, index))
     expect(status).toBe(201)
   }
   const last = await Promise.all(
-    [90, 91].map((seed) => put(ann, app, `s${seed}`, soundOf(assetBytesMax, seed))),
+    [90, 91].map(async (seed) => put(ann, app, `s${seed}`, await soundOf(assetBytesMax, seed))),
   )
   expect(last.map(({ status }) => status).sort()).toEqual([201, 409])
   const rejected = await put(ann, app, 'more', bell)
   expect([rejected.status, rejected.body.code]).toEqual([409, 'assets_full'])
   expect(await ctx.storage.has(sha256(bell))).toBe(false)
-  expect((await put(ann, app, 's3', soundOf(assetBytesMax, 99))).status).toBe(200)
+  expect((await put(ann, app, 's3', await soundOf(assetBytesMax, 99))).status).toBe(200)
   expect(await list(ann, app)).toMatchObject({ used: { files: 16, bytes: 67_108_864 } })
 }, 60_000)
 
@@ -322,14 +318,14 @@ test('the storage quota of an agent counts each content once per app', async () 
   const ann = await newKey()
   const app = await newApp(ann)
   const start = await kept(ann)
-  await put(ann, app, 'one', soundOf(100_000, 1))
-  await put(ann, app, 'same', soundOf(100_000, 1))
+  await put(ann, app, 'one', await soundOf(100_000, 1))
+  await put(ann, app, 'same', await soundOf(100_000, 1))
   expect(await kept(ann)).toBe(start + 100_000)
-  await put(ann, app, 'two', soundOf(100_000, 2))
-  const full = await put(ann, app, 'three', soundOf(100_000, 3))
+  await put(ann, app, 'two', await soundOf(100_000, 2))
+  const full = await put(ann, app, 'three', await soundOf(100_000, 3))
   expect([full.status, full.body.code]).toEqual([409, 'storage_full'])
-  expect(await ctx.storage.has(sha256(soundOf(100_000, 3)))).toBe(false)
-  expect((await put(ann, app, 'two', soundOf(100_000, 4))).status).toBe(200)
+  expect(await ctx.storage.has(sha256(await soundOf(100_000, 3)))).toBe(false)
+  expect((await put(ann, app, 'two', await soundOf(100_000, 4))).status).toBe(200)
   await call('DELETE', `/apps/${app}/assets/one`, ann)
   expect(await kept(ann)).toBe(start + 200_000)
   await call('DELETE', `/apps/${app}/assets/same`, ann)

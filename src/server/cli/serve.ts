@@ -23,7 +23,7 @@ export const sampleNames = [
 ] as const
 export type SampleName = (typeof sampleNames)[number]
 
-const mediaTypes: Record<string, string> = { '.png': 'image/png', '.wav': 'audio/wav' }
+const mediaTypes: Record<string, string> = { '.png': 'image/png', '.ogg': 'audio/ogg' }
 
 /** The binary embeds the samples beside its bundle. */
 const folder = Bun.isStandaloneExecutable
