@@ -1,6 +1,6 @@
 /**
- * Writes the archive of the embedded libraries into a folder: index.json and body.bin. Compressing
- * takes about 20 seconds, so an archive of the same packages is kept.
+ * Writes the archive of the embedded libraries into a folder: index.json.zst and body.bin.
+ * Compressing takes about 20 seconds, so an archive of the same packages is kept.
  *   bun scripts/build-libraries.ts FOLDER
  */
 import { mkdir } from 'node:fs/promises'
@@ -20,11 +20,11 @@ const stamp = sha256(JSON.stringify([format, contents]))
 const stampFile = Bun.file(join(folder, 'stamp'))
 if (!(await stampFile.exists()) || (await stampFile.text()) !== stamp) {
   const { index, body } = await buildArchive(libraries)
-  const table = JSON.stringify(index)
-  const bytes = body.byteLength + table.length
+  const table = Bun.zstdCompressSync(JSON.stringify(index), { level: 19 })
+  const bytes = body.byteLength + table.byteLength
   if (bytes > bytesMax) throw new Error(`The embedded libraries have ${bytes} bytes.`)
   await mkdir(folder, { recursive: true })
-  await Bun.write(join(folder, 'index.json'), table)
+  await Bun.write(join(folder, 'index.json.zst'), table)
   await Bun.write(join(folder, 'body.bin'), body)
   await Bun.write(stampFile, stamp)
   console.error(`${libraries.length} libraries in ${(bytes / 1_048_576).toFixed(1)} MB`)

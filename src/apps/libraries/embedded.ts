@@ -11,7 +11,8 @@ const archiveDir = join(import.meta.dir, 'libraries')
 /** The libraries that come with the program, opened at first use. */
 export const embeddedLibraries = lazy(async (): Promise<Library[]> => {
   if (!Bun.isStandaloneExecutable) return readInstalled()
-  const index: ArchiveIndex = JSON.parse(readFileSync(join(archiveDir, 'index.json'), 'utf8'))
+  const table = Bun.zstdDecompressSync(readFileSync(join(archiveDir, 'index.json.zst')))
+  const index: ArchiveIndex = JSON.parse(String(table))
   return openArchive(index, Bun.file(join(archiveDir, 'body.bin')))
 })
 
