@@ -71,16 +71,18 @@ export const writeManifest = (dir: string, manifest: Manifest): Promise<unknown>
 export async function readManifest(dir: string): Promise<Manifest> {
   const text = await readFile(manifestPath(dir), 'utf8').catch((error: unknown) => {
     if (!isMissing(error)) throw error
-    throw new Error(`${dir} is not a complete backup: it has no backup.json.`)
+    const next = 'Name a folder or an archive that berth backup wrote.'
+    throw new Error(`${dir} is not a complete backup: it has no backup.json. ${next}`)
   })
   let manifest: unknown
   try {
     manifest = JSON.parse(text)
   } catch {
-    throw new Error(`${manifestPath(dir)} is damaged: it is not JSON.`)
+    throw new Error(`${manifestPath(dir)} is damaged: it is not JSON. Use another backup.`)
   }
   if (Value.Check(Manifest, manifest)) return manifest
-  throw new Error(`${manifestPath(dir)} has a format that this program cannot read.`)
+  const next = 'Use the version of berth that wrote it, or a newer one.'
+  throw new Error(`${manifestPath(dir)} has a format that this program cannot read. ${next}`)
 }
 
 /**
