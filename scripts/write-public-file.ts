@@ -1,17 +1,16 @@
 import { copyFile, mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { brotliCompress, brotliDecompressSync, constants } from 'node:zlib'
 
 /** The files of the last build. */
 export const publicDist = join(import.meta.dir, '../public/dist')
 
 const brotli = promisify(brotliCompress)
-const gzipAsync = promisify(gzip)
 
 /**
- * Writes a file of a build in `out`: only as .br and .gz, except PNG and WOFF2, which are already
- * compressed.
+ * Writes a file of a build in `out`: only as .br, except PNG and WOFF2, which are compressed
+ * already.
  */
 export async function writePublicFile(
   out: string,
@@ -29,16 +28,15 @@ export async function writePublicFile(
     [constants.BROTLI_PARAM_QUALITY]: quality,
     [constants.BROTLI_PARAM_SIZE_HINT]: data.length,
   }
-  const [br, gz] = await Promise.all([brotli(data, { params }), gzipAsync(data, { level: 9 })])
-  await Promise.all([Bun.write(`${path}.br`, br), Bun.write(`${path}.gz`, gz)])
+  await Bun.write(`${path}.br`, await brotli(data, { params }))
 }
 
-/** Copies the compressed versions of the last build, if it had the same bytes and this script. */
+/** Copies the compressed version of the last build, if it had the same bytes and this script. */
 async function reuse(from: string, to: string, data: Buffer): Promise<boolean> {
-  const known = Bun.file(`${from}.gz`)
+  const known = Bun.file(`${from}.br`)
   const isCurrent = known.lastModified > Bun.file(import.meta.path).lastModified
   if (!isCurrent || !(await known.exists())) return false
-  if (!data.equals(Bun.gunzipSync(await known.bytes()))) return false
-  await Promise.all(['.br', '.gz'].map((end) => copyFile(from + end, to + end)))
+  if (!data.equals(brotliDecompressSync(await known.bytes()))) return false
+  await copyFile(`${from}.br`, `${to}.br`)
   return true
 }

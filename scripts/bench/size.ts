@@ -39,7 +39,7 @@ const parts: [name: string, isPart: (file: EmbeddedFile) => boolean][] = [
   ['JavaScript', ({ bytecode }) => bytecode > 0],
   ['speech: Flite with its voices', ({ name }) => name.includes('flite')],
   ['libraries for pages', ({ name }) => name.startsWith('libraries/')],
-  ['public files, as br and gz', ({ name }) => name.startsWith('public/dist/')],
+  ['public files, as br', ({ name }) => name.startsWith('public/dist/')],
   ['samples', ({ name }) => name.startsWith('public/samples/')],
   [
     'packages that no start needs, images, PDF, Ogg and licenses',

@@ -5,14 +5,17 @@ import { sha256 } from './ids.ts'
 import { lazy } from './lazy.ts'
 import { lookUp } from './schema.ts'
 
-/** A file of public/dist. `br` and `gzip` are compressed versions; `etag` is unquoted. */
+/**
+ * A file of public/dist. `br` and `gzip` are compressed versions; `etag` is unquoted. Most clients
+ * take br, so the first call makes the others.
+ */
 export interface PublicFile {
   name: string
   type: string
   etag: string
-  identity: Uint8Array
+  identity: () => Uint8Array
   br?: Uint8Array | undefined
-  gzip?: Uint8Array | undefined
+  gzip?: (() => Uint8Array) | undefined
 }
 
 const types: Record<string, string> = {
@@ -38,11 +41,12 @@ const publicDir = Bun.isStandaloneExecutable
  */
 export const readPublic = lazy((): ReadonlyMap<string, PublicFile> => {
   const all = readdirSync(publicDir, { recursive: true, encoding: 'utf8' })
-  const stored = new Set(all.map((name) => name.replaceAll('\\', '/')))
   const files = new Map<string, PublicFile>()
-  for (const name of new Set([...stored].map((file) => file.replace(/\.(?:br|gz)$/, '')))) {
+  for (const file of all.map((path) => path.replaceAll('\\', '/'))) {
+    const name = file.replace(/\.br$/, '')
     const type = lookUp(types, extname(name))
-    if (type !== undefined) files.set(name, new LazyPublicFile(publicDir, name, type, stored))
+    if (type !== undefined)
+      files.set(name, new LazyPublicFile(publicDir, name, type, file !== name))
   }
   return files
 })
@@ -54,50 +58,46 @@ export function getPublicFile(files: ReadonlyMap<string, PublicFile>, name: stri
   return file
 }
 
+/** Returns a text that every build creates. */
+export const readPublicText = (files: ReadonlyMap<string, PublicFile>, name: string): string =>
+  new TextDecoder().decode(getPublicFile(files, name).identity())
+
 type Bytes = Uint8Array<ArrayBuffer>
 
 class LazyPublicFile implements PublicFile {
-  readonly #bytes = new Map<string, Bytes>()
-  readonly #etag = lazy(() => sha256(this.identity).slice(0, 32))
-
   constructor(
     private readonly dir: string,
     readonly name: string,
     readonly type: string,
-    private readonly stored: Set<string>,
+    private readonly isCompressed: boolean,
   ) {}
+
+  readonly #stored = lazy((): Bytes => {
+    const ending = this.isCompressed ? '.br' : ''
+    return readFileSync(join(this.dir, this.name + ending))
+  })
+
+  /** Of the stored bytes, so that no file is opened for its tag. */
+  readonly #etag = lazy(() => sha256(this.#stored()).slice(0, 32))
+
+  readonly identity = lazy((): Bytes => {
+    if (!this.isCompressed) return this.#stored()
+    const { brotliDecompressSync } = process.getBuiltinModule('node:zlib')
+    return brotliDecompressSync(this.#stored())
+  })
+
+  readonly #gzip = lazy(() => Bun.gzipSync(this.identity(), { level: 6 }))
 
   get etag(): string {
     return this.#etag()
   }
 
-  /** A file that has a compressed version is stored only compressed. */
-  get identity(): Bytes {
-    const { gzip } = this
-    return this.#cached('', () => (gzip ? Bun.gunzipSync(gzip) : this.#read('')))
-  }
-
   get br(): Bytes | undefined {
-    return this.#variant('.br')
+    return this.isCompressed ? this.#stored() : undefined
   }
 
-  get gzip(): Bytes | undefined {
-    return this.#variant('.gz')
-  }
-
-  #variant(ending: string): Bytes | undefined {
-    if (!this.stored.has(this.name + ending)) return undefined
-    return this.#cached(ending, () => this.#read(ending))
-  }
-
-  #read(ending: string): Bytes {
-    return readFileSync(join(this.dir, this.name + ending))
-  }
-
-  #cached(ending: string, create: () => Bytes): Bytes {
-    const bytes = this.#bytes.get(ending) ?? create()
-    this.#bytes.set(ending, bytes)
-    return bytes
+  get gzip(): (() => Bytes) | undefined {
+    return this.isCompressed ? this.#gzip : undefined
   }
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../kernel/http/entity.ts'
 import { pageHosts } from '../kernel/http/host.ts'
 import { sha256 } from '../kernel/ids.ts'
-import { getPublicFile, type PublicFile } from '../kernel/public-files.ts'
+import { getPublicFile, type PublicFile, readPublicText } from '../kernel/public-files.ts'
 import { languageCodes, languages } from '../kernel/words/language.ts'
 import { t, type Text } from '../kernel/words/message.ts'
 import { currentLanguage, languageAttributes, scriptWords } from '../kernel/words/words.ts'
@@ -77,7 +77,7 @@ export function createLayout(
   files: ReadonlyMap<string, PublicFile>,
   { urls, config }: { urls: Urls; config: Layout['config'] & Pick<Config, 'appUrl'> },
 ): Layout {
-  const script = new TextDecoder().decode(getPublicFile(files, 'islands/site.js').identity)
+  const script = readPublicText(files, 'islands/site.js')
   const icon = getPublicFile(files, 'icons/berth.svg')
   const hash = Buffer.from(sha256(script), 'hex').toString('base64')
   // Asset previews load from the API, which may have a host of its own.

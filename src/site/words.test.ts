@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { IntlMessageFormat } from 'intl-messageformat'
 
-import { getPublicFile, readPublic } from '../kernel/public-files.ts'
+import { readPublic, readPublicText } from '../kernel/public-files.ts'
 import { type Catalog, openedWords, Words } from '../kernel/words/words.ts'
 import {
   claimAgent,
@@ -19,8 +19,7 @@ const marked = (message: string): string => `‚ü¶${message.replace(/\{\w+\}/g, '‚
 
 /** A catalog in which each message is translated by marks around it. */
 function markedCatalog(): Catalog {
-  const file = getPublicFile(readPublic(), 'words/de.json')
-  const catalog: Catalog = JSON.parse(new TextDecoder().decode(file.identity))
+  const catalog: Catalog = JSON.parse(readPublicText(readPublic(), 'words/de.json'))
   for (const messages of Object.values(catalog)) {
     for (const message of Object.keys(messages)) messages[message] = marked(message)
   }

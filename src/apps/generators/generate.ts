@@ -12,7 +12,7 @@ let ready: Promise<void> | undefined
 
 /** The font of the site, for a drawing with text. */
 const fontsFor = (svg: string): Uint8Array[] =>
-  svg.includes('<text') ? [getPublicFile(readPublic(), 'fonts/geist.woff2').identity] : []
+  svg.includes('<text') ? [getPublicFile(readPublic(), 'fonts/geist.woff2').identity()] : []
 
 /** Renders SVG at its own size. */
 export async function pngOf(svg: string): Promise<Uint8Array<ArrayBuffer>> {

@@ -1,7 +1,7 @@
 import { ApiError } from '../../kernel/errors.ts'
 import { contentOf } from '../../kernel/http/entity.ts'
 import { lazyFor } from '../../kernel/lazy.ts'
-import { getPublicFile, type PublicFile } from '../../kernel/public-files.ts'
+import { type PublicFile, readPublicText } from '../../kernel/public-files.ts'
 import { isRecord, recordOf } from '../../kernel/schema.ts'
 import { loadedLanguages } from '../../kernel/words/words.ts'
 import type { SessionSender } from '../../people/session-user.ts'
@@ -130,8 +130,7 @@ async function readLibraries(
 const inTag = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c')
 
 const partsOf = lazyFor((files: ReadonlyMap<string, PublicFile>) => {
-  const read = (name: string): string =>
-    new TextDecoder().decode(getPublicFile(files, name).identity)
+  const read = (name: string): string => readPublicText(files, name)
   const style = ['frame/shell.css', 'bridge/shell.css', 'mcp/view.css'].map(read).join('')
   const data = (id: string, value: unknown): string =>
     `<script type=application/json id=${id}>${inTag(value)}</script>`

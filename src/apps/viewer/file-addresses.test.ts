@@ -297,7 +297,7 @@ describe('the shell of a restricted app', () => {
     expect(second).not.toBe(first)
     expect(await shellFor('personAAAAAA', id)).toBe(first)
     const texts = await Promise.all(
-      [first, second].map((one) => one?.variants.at(-1)?.content.text()),
+      [first, second].map((one) => one?.variants.at(-1)?.content().text()),
     )
     const addresses = texts.map((text) => /\/f\/[0-9a-f]{64}\//.exec(text ?? '')?.[0])
     expect(new Set(addresses).size).toBe(2)
@@ -312,7 +312,7 @@ test('the content of a page is not read again for the next visit, nor for that o
   const html = spyOn(hosted, 'html')
   const hasKnobs = async (page: CachedPage, host: string) => {
     const shell = await pages.shell(page, new Request(origin, { headers: { host } }))
-    return (await shell.variants.at(-1)?.content.text())?.includes('data-knobs')
+    return (await shell.variants.at(-1)?.content().text())?.includes('data-knobs')
   }
   const page = await pages.find(alone)
   if (!page) throw new Error('the app is missing')

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 
-import { createEntity, type Entity } from '../../kernel/http/entity.ts'
+import { bytesOf, createEntity, type Entity } from '../../kernel/http/entity.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import type { PublicFile } from '../../kernel/public-files.ts'
 import type { PageLibraries } from '../libraries/library.ts'
@@ -34,7 +34,7 @@ interface LibraryContent {
 export class LibraryFiles {
   readonly #entities = new LRUCache<string, Entity>({
     maxSize: cacheBytesMax,
-    sizeCalculation: ({ variants }) => variants.reduce((sum, { bytes }) => sum + bytes, 1_000),
+    sizeCalculation: bytesOf,
   })
 
   readonly #loader: { name: string; entity: Entity }
@@ -45,7 +45,7 @@ export class LibraryFiles {
     private readonly script: (name: ScriptName) => PublicFile,
   ) {
     const entity = createEntity(loader, dataHeaders(loader.type, immutable))
-    this.#loader = { name: sha256(loader.identity), entity }
+    this.#loader = { name: sha256(loader.identity()), entity }
   }
 
   /** Returns what a page needs before its first script, as the shell reads it. */
@@ -90,7 +90,7 @@ export class LibraryFiles {
     const names = scriptNames.filter((one) => name.split('.').includes(one))
     if (names.length === 0 || name !== this.#nameOf(names)) return undefined
     const files = names.map((one) => this.script(one))
-    const content = Buffer.concat(files.map(({ identity }) => identity))
+    const content = Buffer.concat(files.map(({ identity }) => identity()))
     const [{ type, br } = this.script('bridge')] = files
     // One alone is compressed better, when it is built.
     return { type, content, br: files.length === 1 ? br : undefined }

@@ -1,5 +1,5 @@
 import { createImmutableEntity, type Entity } from '../../kernel/http/entity.ts'
-import { getPublicFile, type PublicFile } from '../../kernel/public-files.ts'
+import { getPublicFile, type PublicFile, readPublicText } from '../../kernel/public-files.ts'
 import { escapeHtml } from '../../kernel/text.ts'
 import { t } from '../../kernel/words/message.ts'
 import { languageAttributes, scriptWords } from '../../kernel/words/words.ts'
@@ -44,7 +44,7 @@ export const modulesPath = '/a/late/'
 export function loadPageAssets(files: ReadonlyMap<string, PublicFile>): PageAssets {
   /** Reads files as one script or style. */
   const read = (...names: string[]): Inline => {
-    const texts = names.map((name) => new TextDecoder().decode(getPublicFile(files, name).identity))
+    const texts = names.map((name) => readPublicText(files, name))
     const text = texts.join('')
     return {
       text,

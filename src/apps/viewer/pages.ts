@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 
-import { compressText, createEntity, type Entity } from '../../kernel/http/entity.ts'
+import { bytesOf, compressText, createEntity, type Entity } from '../../kernel/http/entity.ts'
 import { pageHosts } from '../../kernel/http/host.ts'
 import { languageOf } from '../../kernel/http/language.ts'
 import { senderOf } from '../../kernel/http/request-context.ts'
@@ -24,15 +24,13 @@ import { type FileTable, VersionFiles } from './version-files.ts'
 
 const cacheBytesMax = 64 * 1_048_576
 const cachePagesMax = 10_000
+/** A cached page without its entities. */
+const pageBytes = 1_000
 /** Shells of a page: one of each kind and language for each host and visitor of private files. */
 const shellsPerPageMax = 40
 const previewsMax = 100
 /** A cached page is compared with its app after this long, even without a known change. */
 const trustMs = 500
-
-/** Returns the bytes of an entity with all its variants, for the cache limit. */
-const weight = (whole: Entity | undefined): number =>
-  (whole?.variants ?? []).reduce((sum, { bytes }) => sum + bytes, 1_000)
 
 /** Header of the data of a page whose shell waits for its list of files, libraries and scripts. */
 const withList = { 'page-list': '1' }
@@ -70,7 +68,10 @@ export class Pages {
     max: cachePagesMax,
     maxSize: cacheBytesMax,
     sizeCalculation: (page) =>
-      [...page.shells.values(), page.data, page.files].reduce((sum, part) => sum + weight(part), 0),
+      [...page.shells.values(), page.data, page.files].reduce(
+        (sum, part) => sum + (part ? bytesOf(part) : 0),
+        pageBytes,
+      ),
   })
 
   /** Previews whose files somebody loads, by app, version and change. */

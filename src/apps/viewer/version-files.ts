@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 
-import { createEntity, type Entity } from '../../kernel/http/entity.ts'
+import { bytesOf, createEntity, type Entity } from '../../kernel/http/entity.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { mediaTypeOf } from '../assets/upload.ts'
 import { assetNameOf } from '../folders/page-tags.ts'
@@ -48,7 +48,7 @@ export interface FileTable {
 export class VersionFiles {
   readonly #entities = new LRUCache<string, Entity>({
     maxSize: cacheBytesMax,
-    sizeCalculation: ({ variants }) => variants.reduce((sum, { bytes }) => sum + bytes, 1_000),
+    sizeCalculation: bytesOf,
   })
 
   constructor(private readonly source: AppSource) {}

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 
 import { sha256 } from '../ids.ts'
+import { lazy } from '../lazy.ts'
 import type { PublicFile } from '../public-files.ts'
 import { qualityValues } from './accept.ts'
 
@@ -16,14 +17,16 @@ interface Variant {
   etag: string
   headers: Headers
   notModifiedHeaders: Headers
-  bytes: number
   /** A Response shares the bytes of a Blob, but copies an array. */
-  content: Blob
+  content: () => Blob
 }
 
-/** The bytes of an encoding. A Blob may be a file on disk, which is read only for a response. */
-type Content = Pick<PublicFile, 'etag'> & { identity: Uint8Array | Blob } & {
-  [E in Exclude<Encoding, 'identity'>]?: Uint8Array | Blob | undefined
+/** A Blob may be a file on disk, and a function makes bytes: both only for a response. */
+type Bytes = Uint8Array | Blob | (() => Uint8Array)
+
+/** The bytes of each encoding. */
+type Content = Pick<PublicFile, 'etag'> & { identity: Bytes } & {
+  [E in Exclude<Encoding, 'identity'>]?: Bytes | undefined
 }
 
 export const toBlob = (bytes: Uint8Array | Blob): Blob =>
@@ -43,7 +46,14 @@ export function compressText(text: string) {
   }
 }
 
-/** Creates an entity. Requests then neither copy nor compress its content. */
+/** Returns a function that creates the Blob once, where its bytes are still to be made. */
+function blobOf(bytes: Bytes): () => Blob {
+  if (typeof bytes === 'function') return lazy(() => toBlob(bytes()))
+  const blob = toBlob(bytes)
+  return () => blob
+}
+
+/** Creates an entity. Later requests for an encoding neither copy nor compress its content. */
 export function createEntity(content: Content, headers: Record<string, string>): Entity {
   const variants: Variant[] = []
   for (const encoding of ['br', 'zstd', 'gzip', 'identity'] as const) {
@@ -55,8 +65,7 @@ export function createEntity(content: Content, headers: Record<string, string>):
     if (!plain) own.set('content-encoding', encoding)
     const notModifiedHeaders = new Headers([...own].filter(([name]) => repeated.includes(name)))
     const all = { encoding, etag, headers: own, notModifiedHeaders }
-    const blob = toBlob(bytes)
-    variants.push({ ...all, bytes: blob.size, content: blob })
+    variants.push({ ...all, content: blobOf(bytes) })
   }
   return { variants }
 }
@@ -108,11 +117,15 @@ function matches(header: string | null, etag: string): boolean {
   return header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
 }
 
+/** Returns the bytes of an entity in all its encodings, for the limit of a cache. */
+export const bytesOf = ({ variants }: Entity): number =>
+  variants.reduce((sum, { content }) => sum + content().size, 1_000)
+
 /** Returns the media type and the content of an entity, uncompressed. */
 export function contentOf({ variants }: Entity): { type: string; content: Blob } {
   const plain = variants.find(({ encoding }) => encoding === 'identity')
   if (!plain) throw new Error('the entity has no identity encoding')
-  return { type: plain.headers.get('content-type') ?? '', content: plain.content }
+  return { type: plain.headers.get('content-type') ?? '', content: plain.content() }
 }
 
 /** Returns 200 or 304 for GET and HEAD. The runtime omits the body of a HEAD response. */
@@ -120,7 +133,7 @@ export function entityResponse(request: Request, entity: Entity): Response {
   const { etag, headers, notModifiedHeaders, content } = variantFor(request, entity)
   return matches(request.headers.get('if-none-match'), etag)
     ? new Response(null, { status: 304, headers: notModifiedHeaders })
-    : new Response(content, { headers })
+    : new Response(content(), { headers })
 }
 
 /** One range of bytes. Several ranges are answered with the whole, as RFC 9110, 14.2 allows. */
@@ -146,11 +159,12 @@ export function rangedResponse(request: Request, entity: Entity): Response {
     return entityResponse(request, entity)
   }
   const headers = new Headers(plain.headers)
-  const bounds = boundsOf(range, plain.bytes)
-  headers.set('content-range', `bytes ${bounds?.join('-') ?? '*'}/${plain.bytes}`)
+  const content = plain.content()
+  const bounds = boundsOf(range, content.size)
+  headers.set('content-range', `bytes ${bounds?.join('-') ?? '*'}/${content.size}`)
   if (!bounds) return new Response(null, { status: 416, headers })
   const [start, end] = bounds
-  return new Response(plain.content.slice(start, end + 1), { status: 206, headers })
+  return new Response(content.slice(start, end + 1), { status: 206, headers })
 }
 
 /** The headers of a 304, which update a cache (RFC 9110, 15.4.5). */

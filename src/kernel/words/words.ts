@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 import type { IntlMessageFormat } from 'intl-messageformat'
 
-import { getPublicFile, type PublicFile, readPublic } from '../public-files.ts'
+import { type PublicFile, readPublic, readPublicText } from '../public-files.ts'
 import { lookUp } from '../schema.ts'
 import { type Language, languageCodes, languages } from './language.ts'
 import type { TranslatedTemplate } from './template.ts'
@@ -118,8 +118,7 @@ export function inLanguage<Result>(
 }
 
 function readCatalog(files: ReadonlyMap<string, PublicFile>, language: Language): Catalog {
-  const file = getPublicFile(files, `words/${language}.json`)
-  return JSON.parse(new TextDecoder().decode(file.identity))
+  return JSON.parse(readPublicText(files, `words/${language}.json`))
 }
 
 /** Returns the other languages with their messages, for a page that learns its own late. */
