@@ -74,7 +74,8 @@ async function sendUserMessage(given: unknown, options: SendOptions = {}) {
 
 async function attach(made: Promise<{ blob: Blob }>, name: string) {
   const { blob } = await made
-  const attachment = { name, mimeType: blob.type, url: await dataUrl(blob), isInline: true }
+  const file = { name, mimeType: blob.type, url: await dataUrl(blob) }
+  const attachment = { attachmentId: `a${count}`, ...file, isInline: true }
   return { content: '', more: { attachments: [attachment] } }
 }
 
@@ -121,8 +122,13 @@ async function* call({ botName, prompts, tools = [], signal }: BotRequest) {
 /** As `call`, without functions of the page. */
 const stream = ({ tools: _, ...request }: BotRequest) => call(request)
 
+/** No message opened the page, and no page charges by itself. */
+const noMessage = { messageId: '', senderId: '', content: '', contentType: 'text/plain' }
+
 put(window, 'Poe', {
   sendUserMessage,
+  getTriggerMessage: async () => ({ ...noMessage, status: 'complete', attachments: [] }),
+  captureCost: async () => ({ success: false }),
   registerHandler: (name: unknown, handler: Handler): (() => void) => {
     handlers.set(textOf(name), handler)
     return () => void handlers.delete(textOf(name))

@@ -29,6 +29,15 @@ const sizes = new Map([
   ['2:3', '1024x1536'],
 ])
 
+/** Returns the size of an image: by the ratio that a page asks for, or by its sides. */
+function sizeOf(request: unknown): { size?: string } {
+  const ratio = textOf(field(request, 'aspect_ratio'))
+  const sides = Number(field(request, 'width')) / Number(field(request, 'height'))
+  const near = sides > 1.2 ? '3:2' : sides < 1 / 1.2 ? '2:3' : ''
+  const size = sizes.get(ratio || near)
+  return size === undefined ? {} : { size }
+}
+
 /** Pages that share records get an address that lasts (websim-files.ts). */
 function addressOf(blob: Blob): Promise<string> {
   const upload: unknown = field(Reflect.get(window, 'websim'), 'upload')
@@ -36,12 +45,7 @@ function addressOf(blob: Blob): Promise<string> {
 }
 
 async function imageGen(request: unknown = {}) {
-  const ratio = textOf(field(request, 'aspect_ratio'))
-  const size = sizes.get(ratio)
-  const { blob } = await ai.image(
-    textOf(field(request, 'prompt')),
-    size === undefined ? {} : { size },
-  )
+  const { blob } = await ai.image(textOf(field(request, 'prompt')), sizeOf(request))
   return { url: await addressOf(blob) }
 }
 

@@ -104,8 +104,17 @@ function filterOf(type: string, fields: Fields): Filtered {
   return known
 }
 
-/** `room.collection(type)`: players change only records that they created. */
+const opened = new Map<string, ReturnType<typeof createRecords>>()
+
+/** `room.collection(type)`: the same object for a type, as hooks need it. */
 export function openRecords(type: string) {
+  const records = opened.get(type) ?? createRecords(type)
+  opened.set(type, records)
+  return records
+}
+
+/** Players change only records that they created. */
+function createRecords(type: string) {
   const { getList, subscribe } = filterOf(type, {})
   const write = async (written: Promise<DocumentSnapshot>): Promise<WebsimRecord> =>
     recordOf(await written)

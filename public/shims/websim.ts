@@ -6,6 +6,7 @@
 import type { PeersChange, Room } from '../bridge/room.ts'
 import { db, extend, room } from './bridge-calls.ts'
 import { avatarOf } from './player-look.ts'
+import { createHookValue, type HookValue, provideHook } from './react-hooks.ts'
 import { openRecords, usernameOf } from './websim-records.ts'
 
 type Fields = Record<string, unknown>
@@ -261,3 +262,31 @@ extend('websim', {
   getCreator: async () => ({ id: '', username: 'maker' }),
   getCurrentProject: async () => ({ id: '', title: document.title }),
 })
+
+interface QueryState {
+  data: unknown[]
+  loading: boolean
+  error: null
+}
+
+/** The records of a list or a filter, which begin to load with the first hook. */
+const queries = new WeakMap<object, HookValue<QueryState>>()
+
+function openQuery(query: ReturnType<typeof openRecords>): HookValue<QueryState> {
+  const known = queries.get(query)
+  if (known) return known
+  const value = createHookValue<QueryState>({ data: [], loading: true, error: null })
+  queries.set(query, value)
+  query.subscribe((data) => value.set({ data, loading: false, error: null }))
+  return value
+}
+
+/** `const { data, loading } = useQuery(room.collection(type))` of "@websim/use-query". */
+provideHook(
+  'service.websim.useQuery',
+  ({ useSyncExternalStore }) =>
+    (query: ReturnType<typeof openRecords>) => {
+      const { subscribe, get } = openQuery(query)
+      return useSyncExternalStore(subscribe, get)
+    },
+)

@@ -125,7 +125,8 @@ const fontsHost = 'fonts.googleapis.com'
 const cdnjsHosts =
   /^(?:cdnjs\.cloudflare\.com|cdn\.bootcdn\.net|cdn\.bootcss\.com|lib\.baomitu\.com|cdn\.staticfile\.(?:org|net)|ajax\.googleapis\.com)$/
 const jsdelivrHosts = /^(?:cdn|fastly|gcore|testingcf|cdn\.jsdelivr)\.jsdelivr\.net$/
-const moduleHosts = /^(?:esm\.sh|cdn\.esm\.sh|esm\.run|cdn\.skypack\.dev|ga\.jspm\.io|jspm\.dev)$/
+const moduleHosts =
+  /^(?:esm\.sh|cdn\.esm\.sh|esm\.run|cdn\.skypack\.dev|ga\.jspm\.io|jspm\.dev|esm\.websim\.com)$/
 
 /** Hosts whose paths are a package, a version and a file. */
 const fileHosts = /^(?:www\.)?unpkg\.com$/
@@ -194,7 +195,7 @@ function fromJsdelivr(path: string): LibraryAddress | undefined {
   return { ...address, path: inside.replace(/\/?\+esm$/, ''), kind: 'module' }
 }
 
-/** esm.sh, esm.run, Skypack and JSPM make a module of every package. */
+/** esm.sh, esm.run, Skypack, JSPM and websim make a module of every package. */
 function fromModuleHost(path: string): LibraryAddress | undefined {
   const named = path
     .replace(/^(?:stable|v\d+|pin|new)\//, '')

@@ -7,14 +7,8 @@ import {
   parseAddress,
   parseUrl,
 } from './address.ts'
-import {
-  findFirebaseFile,
-  firebaseLibrary,
-  firebaseName,
-  isPoeModule,
-  poeLibrary,
-  poeModule,
-} from './firebase.ts'
+import { findFirebaseFile, firebaseLibrary, firebaseName } from './firebase.ts'
+import { findHostModule } from './host-modules.ts'
 import {
   labelOf,
   type Library,
@@ -133,9 +127,7 @@ class PageResolver {
     const { urls, imports, names } = this.page
     try {
       for (const reference of urls.slice(0, referencesPerPageMax)) await this.resolveUrl(reference)
-      for (const name of names.filter(isPoeModule).slice(0, referencesPerPageMax)) {
-        this.imports.set(name, await this.collector.addAsModule(poeLibrary, poeModule))
-      }
+      for (const name of names.slice(0, referencesPerPageMax)) await this.resolveHost(name, name)
       for (const [name, url] of imports.slice(0, referencesPerPageMax)) {
         if (!name.endsWith('/')) await this.mapName(name, url)
       }
@@ -197,6 +189,8 @@ class PageResolver {
       if (file !== undefined && use === 'script') return this.collector.add(firebaseLibrary, file)
       if (file !== undefined) return this.collector.addAsModule(firebaseLibrary, file)
     }
+    const hostFile = await this.resolveHost([address.name, address.path].filter(Boolean).join('/'))
+    if (hostFile !== undefined) return hostFile
     if (address.kind === 'folder' && use !== 'code') return undefined
     const found = this.find(reference, address)
     if (!found) return this.missing(reference, address)
@@ -228,6 +222,14 @@ class PageResolver {
     return address.kind === 'module' && use !== 'script'
       ? this.collector.addAsModule(library, path)
       : this.collector.add(library, path)
+  }
+
+  /** Adds a module of another host, also by the name in an import. Returns its file. */
+  private async resolveHost(module: string, name?: string): Promise<string | undefined> {
+    const found = findHostModule(module)
+    const file = found && (await this.collector.addAsModule(found.library, found.path))
+    if (file !== undefined && name !== undefined) this.imports.set(name, file)
+    return file
   }
 
   private lack(name: string, range: string): void {

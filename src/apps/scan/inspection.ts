@@ -4,7 +4,7 @@ import { agentOrders, slurs } from '../../kernel/forbidden-text.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { titleCharsMax } from '../../kernel/limits.ts'
 import { isLibraryHost } from '../libraries/address.ts'
-import { isPoeModule } from '../libraries/firebase.ts'
+import { findHostModule } from '../libraries/host-modules.ts'
 import type { LibraryReference, PageReferences } from '../libraries/library.ts'
 import { findUses, type PageUses } from '../uses/uses.ts'
 import { type AssetRequest, readAssetRequests } from './asset-requests.ts'
@@ -234,7 +234,7 @@ function namesOf(page: Page): string[] {
   for (const { tokens } of page.scripts)
     for (const [, , name = ''] of tokens.code.matchAll(importNames)) {
       if (names.size >= namesMax) return [...names]
-      if (!isRemote(name) && (hasMap || isPoeModule(name))) names.add(name)
+      if (!isRemote(name) && (hasMap || findHostModule(name))) names.add(name)
     }
   return [...names]
 }

@@ -94,7 +94,7 @@ const isClaudeStorage = either(
 const websim = (members: string): TextTest => member('websim', members)
 const puter = (members: string): TextTest => member('puter', members)
 const spark = (members: string): TextTest => member('spark', members)
-const isWebsimSocket = matching(/\bWebsimSocket\b/)
+const isWebsimSocket = matching(/\bWebsimSocket\b|@websim\/(?:websim-socket|use-query)\b/)
 
 /** The builds "-compat" of Firebase, versions before 9, and the global that both have. */
 const isFirebaseCompat = matching(
@@ -123,7 +123,10 @@ export const shims = [
   },
   {
     name: 'poe',
-    isNamed: member('Poe', 'sendUserMessage|registerHandler|stream|call'),
+    isNamed: member(
+      'Poe',
+      'sendUserMessage|registerHandler|stream|call|getTriggerMessage|captureCost',
+    ),
     uses: ['ai'],
   },
   {
@@ -190,7 +193,11 @@ export const shims = [
     isNamed: matching(/\b(?:window|globalThis|self)\s*\??\.\s*openai\b|["'`]openai:set_globals\b/),
     uses: ['store'],
   },
-  { name: 'spark-kv', isNamed: spark('kv'), uses: ['store', 'shared'] },
+  {
+    name: 'spark-kv',
+    isNamed: either(spark('kv'), matching(/@github\/spark\/hooks\b/)),
+    uses: ['store', 'shared'],
+  },
 ] as const satisfies readonly Shim[]
 
 export type ShimName = (typeof shims)[number]['name']

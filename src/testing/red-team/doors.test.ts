@@ -166,6 +166,8 @@ const habits: [name: string, tries: string][] = [
     () => window.storage.list('', false),
     () => puter.kv.get('diary'),
     () => puter.kv.list('*', true),
+    () => puter.fs.read('/../OTHER/diary').then((file) => file.text()),
+    () => puter.fs.readdir('/'),
     () => spark.kv.get('diary'),
     () => spark.kv.keys(),
     () => window.openai.widgetState,
@@ -178,6 +180,8 @@ const habits: [name: string, tries: string][] = [
     () => claude.use('user').then((user) => user.me()),
     () => claude.use('room').then((room) => room.join('OTHER lobby')),
     () => claude.use('artifact').then((artifact) => JSON.stringify(artifact)),
+    () => claude.use('permissions').then((permissions) => permissions.request()),
+    () => firebase.firestore().doc('OTHER/1').get().then((found) => found.data()),
     () => new WebsimSocket().collection('notes').getList(),
     () => websim.getUser(),
     () => import('https://www.gstatic.com/firebasejs/11.0.0/firebase-firestore.js')
@@ -186,6 +190,7 @@ const habits: [name: string, tries: string][] = [
   [
     'files, boards and rooms',
     `() => websim.upload(new File(['{}'], 'a.json', { type: 'application/json' })),
+    () => fetch('/_blob/../../a/OTHER').then((response) => response.text()),
     () => claude.use('assets').then((assets) => assets.upload(new Blob(['{}'], { type: 'application/json' }))),
     () => service.scores.submit(1),
     () => service.scores.challenge(),
