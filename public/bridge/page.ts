@@ -1,5 +1,6 @@
 /** The script of pages that use `service`: runs after the boot script, before the page. */
 import { put } from '../frame/quiet.ts'
+import { shellAbove } from '../frame/shell-window.ts'
 import { addStreamIterator, createAiFetch } from './ai-fetch.ts'
 import { openAi } from './ai.ts'
 import { type Bridge, openBridge } from './bridge.ts'
@@ -12,8 +13,6 @@ import { openStore } from './store.ts'
 
 const script = document.currentScript
 script?.remove()
-let shell: Window = window
-for (let level = 0; level < Number(script?.dataset['depth']) + 2; level += 1) shell = shell.parent
 const openService = (call: Bridge) =>
   Object.freeze({
     ai: openAi(call, createAiFetch(call)),
@@ -28,7 +27,7 @@ export type Service = ReturnType<typeof openService> & ReturnType<typeof openGam
 if (script) {
   addStreamIterator()
   const known: object = Reflect.get(window, 'service')
-  const call = openBridge(shell)
+  const call = openBridge(shellAbove(Number(script.dataset['depth'])))
   // A spread would read the game at once.
   const service = Object.defineProperties(
     { ...known, ...openService(call) },

@@ -15,6 +15,7 @@ import { quiet } from './quiet.ts'
 import { quirks } from './quirks.ts'
 import { openReceived } from './received.ts'
 import { recording } from './recording.ts'
+import { shellAbove } from './shell-window.ts'
 import { sound } from './sound.ts'
 import { openStorage } from './storage.ts'
 import { viewerFeatures } from './viewer-features.ts'
@@ -41,7 +42,7 @@ export interface FilesBoot {
 
 function boot(run: Run, shell: Window, files: FilesBoot | undefined): void {
   const post = shell.postMessage.bind(shell)
-  const tell = (message: AppMessage): void => post(message, '*')
+  const tell = (message: AppMessage): void => post({ ...message, run: run.run }, '*')
   for (const name of networkApis) lock(window, name, undefined)
   if (run.needsFallback) guard()
   workers(run.needsFallback)
@@ -76,36 +77,24 @@ function boot(run: Run, shell: Window, files: FilesBoot | undefined): void {
   const write = run.files && files?.start(run.files, run.needsFallback)
   outliveOpening()
   leaving(shell)
-  listen('pagehide', (event) => event.isTrusted && tell({ type: 'service:gone', run: run.run }))
-  tell({ type: 'service:hello', run: run.run })
+  listen('pagehide', (event) => event.isTrusted && tell({ type: 'service:gone' }))
+  tell({ type: 'service:hello' })
   write?.()
-}
-
-/** Finds the shell, which another page may frame: above the wrapper and the relays. */
-function shellOf({ depth }: Run): Window {
-  let shell: Window = window
-  for (let level = 0; level < depth + 2; level += 1) shell = shell.parent
-  return shell
 }
 
 const script = document.currentScript
 
 /** Runs the boot script. `files` is for pages with files. */
 export function bootPage(files?: FilesBoot): void {
-  const [navigation] = performance.getEntriesByType('navigation')
-  // WebKit has no such entry while it parses the page.
-  const again =
-    navigation instanceof PerformanceNavigationTiming
-      ? navigation.type !== 'navigate'
-      : performance.navigation.type !== performance.navigation.TYPE_NAVIGATE
   script?.remove()
   if (!script) return
   const run: Run = JSON.parse(script.dataset['run'] ?? '')
-  const shell = shellOf(run)
-  if (!again) return boot(run, shell, files)
+  const shell = shellAbove(run.depth)
+  // The document of the wrapper runs this once, however it was loaded. WebKit has no entry of the
+  // newer interface while it parses the page.
+  if (run.depth === 0 || !performance.navigation.type) return boot(run, shell, files)
   // After location.reload() the same text runs again with outdated saves. The shell creates a new
   // frame, so this one must not start.
-  const message: AppMessage = { type: 'service:reloaded', run: run.run }
-  shell.postMessage(message, '*')
+  shell.postMessage({ type: 'service:reloaded', run: run.run }, '*')
   window.stop()
 }

@@ -16,6 +16,7 @@ import {
 import { listen } from './listen.ts'
 import { field, type SavedDatabase, type SavedStore } from './messages.ts'
 import { put } from './quiet.ts'
+import { shellAbove } from './shell-window.ts'
 import { databaseBytesMax, sizeOf } from './value-size.ts'
 
 const restoreMs = 3_000
@@ -142,9 +143,9 @@ function watchChanges(factory: IDBFactory, post: (message: object) => void): voi
 }
 
 /** Installs IndexedDB. The first use waits for the databases that the viewer has kept. */
-function openDatabases(shell: Window): void {
+function openDatabases(shell: Window, run: number): void {
   const factory = new IDBFactory()
-  const post = (message: object): void => shell.postMessage(message, '*')
+  const post = (message: object): void => shell.postMessage({ ...message, run }, '*')
   let restored: Promise<void> | undefined
   const restoreAll = (): Promise<void> =>
     (restored ??= new Promise((resolve) => {
@@ -189,6 +190,7 @@ function openDatabases(shell: Window): void {
 
 const script = document.currentScript
 script?.remove()
-let shell: Window = window
-for (let level = 0; level < Number(script?.dataset['depth']) + 2; level += 1) shell = shell.parent
-if (script) openDatabases(shell)
+if (script) {
+  const { depth, run } = script.dataset
+  openDatabases(shellAbove(Number(depth)), Number(run))
+}

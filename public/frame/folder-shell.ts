@@ -13,7 +13,8 @@ const windowMs = 10_000
 
 interface FolderShell {
   app: StartedApp
-  show(content: PageContent): void
+  /** Lets the page that runs save, and starts another one. */
+  show(content: PageContent): Promise<void>
   /** Restarts a page that reloaded or navigated away. */
   again(): void
   notify(offer: Offer): void
@@ -42,7 +43,7 @@ export function openFolder({ app, show, again, notify }: FolderShell): OpenedFol
     const page = text(history.state, 'page', urlCharsMax)
     const hash = text(history.state, 'hash', urlCharsMax)
     const search = text(history.state, 'search', urlCharsMax)
-    show(await (await opened).content(page === '' ? undefined : { page, hash, search }))
+    await show(await (await opened).content(page === '' ? undefined : { page, hash, search }))
   }
   const goTo = async (url: string): Promise<void> => {
     const next = (await opened).find(url)
@@ -61,11 +62,17 @@ export function openFolder({ app, show, again, notify }: FolderShell): OpenedFol
   addEventListener('popstate', () => void open())
   return {
     open,
-    leave: () => void (leaving = setTimeout(again, nextPageMs)),
-    stay: () => clearTimeout(leaving),
+    leave: () => void (leaving ??= setTimeout(again, nextPageMs)),
+    stay: () => {
+      clearTimeout(leaving)
+      leaving = undefined
+    },
     take(data, run) {
       const type = field(data, 'type')
-      const isReload = type === 'service:reloaded' && field(data, 'run') === run
+      // After location.reload() a wrapper has taken the place of the page.
+      const isReload =
+        (type === 'service:reloaded' && field(data, 'run') === run) ||
+        (type === 'mode' && leaving !== undefined)
       if (isReload) again()
       else if (type === 'service:page') void goTo(text(data, 'url', urlCharsMax))
       return isReload || type === 'service:page'

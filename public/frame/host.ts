@@ -11,13 +11,26 @@ import {
 } from './messages.ts'
 
 const waitMs = 15_000
-/** Time for an app to save before it ends. */
-const leaveMs = 150
+
+/** Returns a number with 53 random bits. */
+const newRun = (): number => Number(crypto.getRandomValues(new BigUint64Array(1))[0])
+
+/**
+ * Sends the message of a run that has ended when its port closes. Its own one may be lost: Chromium
+ * drops what a document sends from pagehide, where its frame is gone first.
+ */
+function watchEnd(port: MessagePort, { run }: Start): void {
+  const data = { type: 'service:gone', run }
+  port.addEventListener('close', () => dispatchEvent(new MessageEvent('message', { data })))
+  port.start()
+}
 
 /** A page's end of the sandbox: loads the wrapper into a frame and starts apps in it. */
 export class SandboxHost {
-  /** The number of the newest start. */
-  run = 0
+  /** The newest start, by a number that only the app knows. */
+  run = newRun()
+  hasStarted = false
+  /** The number of frames from the wrapper to the app; 0 where the app becomes its document. */
   #depth = 0
 
   constructor(
@@ -31,12 +44,16 @@ export class SandboxHost {
    */
   load(): Promise<void> {
     return new Promise((resolve, reject) => {
-      addEventListener('message', ({ source, origin, data }) => {
+      const waiting = new AbortController()
+      const take = ({ source, origin, data }: MessageEvent): void => {
         if (source !== this.frame.contentWindow || field(data, 'type') !== 'mode') return
+        // A later one may come from an app that has become the document of the wrapper.
+        waiting.abort()
         if (origin !== 'null') return reject(new Error('sandbox'))
         this.#depth = Number(field(data, 'depth'))
         resolve()
-      })
+      }
+      addEventListener('message', take, { signal: waiting.signal })
       setTimeout(() => reject(new Error('frame')), waitMs)
       const isLoading = this.frame.hasAttribute('src') || this.frame.hasAttribute('srcdoc')
       if (!isLoading) this.frame.src = this.url
@@ -54,34 +71,44 @@ export class SandboxHost {
     isMuted = false,
     surroundings?: Surroundings,
   ): void {
-    this.run += 1
+    const isFirst = !this.hasStarted
+    this.hasStarted = true
+    this.run = newRun()
     const labels = { ok: t('OK'), cancel: t('Cancel') }
     const given = { local, session, answers, isMuted, labels, surroundings }
     const message: Start = { type: 'start', run: this.run, ...content, ...given }
-    this.frame.contentWindow?.postMessage(message, '*')
+    const { port1, port2 } = new MessageChannel()
+    const send = (): void => this.frame.contentWindow?.postMessage(message, '*', [port2])
+    if (this.#depth === 0) watchEnd(port1, message)
+    if (isFirst || this.#depth > 0) return send()
+    // The last app has taken the place of the wrapper.
+    this.#reload()
+    this.load().then(
+      () => {
+        if (message.run !== this.run) return
+        send()
+        // The keyboard stays with the last window unless the focus is moved away and back.
+        if (document.activeElement !== this.frame) return
+        this.frame.blur()
+        this.frame.focus()
+      },
+      () => undefined,
+    )
   }
 
-  /** The window of the app, once it exists: below the wrapper and its relays. */
+  /** Loads the wrapper into a new window, without an entry in the history. */
+  #reload(): void {
+    const { parentNode, nextSibling } = this.frame
+    this.frame.remove()
+    parentNode?.insertBefore(this.frame, nextSibling)
+  }
+
+  /** The window of the app, once it exists: that of the wrapper, or below it and its relays. */
   get app(): Window | null {
     let at = this.frame.contentWindow
     // An index without a frame throws for another origin.
-    for (let i = 0; i <= this.#depth; i++) at = at?.length ? (at[0] ?? null) : null
+    for (let i = 0; i < this.#depth; i++) at = at?.length ? (at[0] ?? null) : null
     return at
-  }
-
-  /** Lets the app save what it saves when it is left, and waits for it. */
-  async letSave(): Promise<void> {
-    const { app } = this
-    const waiting = new AbortController()
-    await new Promise<void>((resolve) => {
-      const take = ({ source, data }: MessageEvent): void => {
-        if (source === app && field(data, 'type') === 'service:left') resolve()
-      }
-      addEventListener('message', take, { signal: waiting.signal })
-      setTimeout(resolve, leaveMs)
-      app?.postMessage({ type: 'service:leave' }, '*')
-    })
-    waiting.abort()
   }
 }
 

@@ -132,7 +132,10 @@ function detached(act: (href: string, name: string | null) => void): void {
   }
 }
 
-/** Maps a URL within the page to a hash, the only part of its URL that a srcdoc can change. */
+/**
+ * Maps a URL within the page to a hash: the only part of its URL that a srcdoc can change, and the
+ * only one that never reaches a server.
+ */
 function here(url: string): string {
   const page = location.href.replace(/#[^]*/, '')
   const rest = url.startsWith(page) ? url.slice(page.length) : url
@@ -160,16 +163,17 @@ export function histories(): void {
   }
 }
 
-/** Uses the wrapper's URL as the base, since about:srcdoc cannot be one. */
+/** Uses the base of the page where code names its location, since about:srcdoc cannot be one. */
 export function bases(): void {
   const own = document.baseURI
+  const page = location.href.replace(/#[^]*/, '')
   const construct = (
     real: typeof URL,
     [url, base]: [string | URL, (string | URL)?],
     made: NewableFunction,
   ): object => {
-    const none = base !== undefined && /^(?:about:srcdoc|null$)/.test(String(base))
-    return Reflect.construct(real, [url, none ? own : base], made)
+    const isHere = base !== undefined && ['null', page].includes(String(base).replace(/#[^]*/, ''))
+    return Reflect.construct(real, [url, isHere ? own : base], made)
   }
   window.URL = new Proxy(URL, { construct })
 }

@@ -139,19 +139,18 @@ export interface LibraryPage {
 }
 
 /**
- * Wrapper to shell, when it has loaded and when it is asked: whether the fallback is on, and the
- * number of relays above the app.
+ * Wrapper to shell, when it has loaded and when it is asked: the number of frames from the wrapper
+ * to the app, which is 0 without the fallback.
  */
 export interface Mode {
   type: 'mode'
-  needsFallback: boolean
   depth: number
 }
 
 /** Wrapper to boot script, as JSON in its tag: the data that the app's first script needs. */
 export interface Run {
   run: number
-  /** The number of relays between app and wrapper. */
+  /** The number of frames from the wrapper to the app. */
   depth: number
   needsFallback: boolean
   quirks: boolean
@@ -195,11 +194,11 @@ export interface Press {
 
 export type ErrorKind = 'thrown' | 'rejected' | 'logged'
 
-/** App to shell. */
+/** App to shell, with the number of the run. */
 export type AppMessage =
-  | { type: 'service:hello'; run: number }
-  | { type: 'service:gone'; run: number }
-  | { type: 'service:reloaded'; run: number }
+  | { type: 'service:hello' }
+  | { type: 'service:gone' }
+  | { type: 'service:reloaded' }
   | { type: 'service:page'; url: string }
   | { type: 'service:save'; area: Area; changes: Change[] }
   | { type: 'service:link'; href: string }

@@ -1,12 +1,13 @@
 import { t } from '../words.ts'
 import type { Shell } from './opened-page.ts'
+import { letSave } from './sent.ts'
 
 /** Learns of new versions while the page is open. Offers them, or takes them for a live app. */
 export function newVersions({ app, at, version, notify, host, fail }: Shell): void {
   // A preview stays at its version.
   if (!app || version === 0 || at.includes('/versions/')) return
   const update = async (): Promise<void> => {
-    await host.letSave()
+    await letSave(host)
     location.reload()
   }
   if (at.endsWith('/offline')) {

@@ -13,8 +13,10 @@ export function pageErrors(run: Run, tell: (message: AppMessage) => void): void 
   const send = (kind: ErrorKind, text: string, url = '', number = 0, column = 0): void => {
     if (left <= 0) return
     left -= 1
-    const line = url === href ? Math.max(0, number - run.linesAbove) : number
-    const file = address !== '' && url.startsWith(address) ? url.slice(address.length) : ''
+    const isPage = url === href
+    const line = isPage ? Math.max(0, number - run.linesAbove) : number
+    const isFile = address !== '' && !isPage && url.startsWith(address)
+    const file = isFile ? url.slice(address.length) : ''
     tell({ type: 'service:error', kind, text: text.slice(0, textCharsMax), file, line, column })
   }
   listen('error', (event) => {

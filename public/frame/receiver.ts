@@ -23,8 +23,8 @@ interface Receiver {
 export function receiver(shell: Receiver) {
   let opened: Promise<SavedDatabases> | undefined
   const databases = (): Promise<SavedDatabases> => (opened ??= shell.openDatabases())
-  return async (source: MessageEventSource, data: unknown): Promise<void> => {
-    const reply = (message: object): void => source.postMessage(message, { targetOrigin: '*' })
+  return async (source: MessageEventSource | null, data: unknown): Promise<void> => {
+    const reply = (message: object): void => source?.postMessage(message, { targetOrigin: '*' })
     switch (field(data, 'type')) {
       case 'service:hello':
         return shell.started(Number(field(data, 'run')))

@@ -7,6 +7,7 @@ import { takeForm } from './received.ts'
 import { receiver } from './receiver.ts'
 import { openDatabases } from './saved-databases.ts'
 import { sentErrors } from './sent-errors.ts'
+import { isFromApp, letSave } from './sent.ts'
 
 const restartsMax = 3
 const restartWindowMs = 10_000
@@ -56,15 +57,12 @@ class AppRun {
       notify,
     })
     if (this.#content.files) this.#openFolder()
-    this.shell.listen(({ source, data }) => {
-      const { app } = host
-      // The last message of an unloaded document has no source window.
-      const isFrom = source === null || source === app
-      const gone = field(data, 'type') === 'service:gone' && field(data, 'run') === host.run
-      if (gone && isFrom) (this.#folder?.leave ?? this.#again)()
-      else if (source !== null && isFrom && !this.#folder?.take(data, host.run)) {
-        void take(source, data)
-      }
+    this.shell.listen((event) => {
+      if (!isFromApp(host, event)) return
+      const { source, data } = event
+      const isGone = field(data, 'type') === 'service:gone' && field(data, 'run') === host.run
+      if (isGone) (this.#folder?.leave ?? this.#again)()
+      else if (!this.#folder?.take(data, host.run)) void take(source, data)
     })
     document.getElementById('reload')?.addEventListener('click', () => void this.#reload())
     void this.#offerForm(id)
@@ -91,7 +89,8 @@ class AppRun {
   #openFolder(): void {
     const folder = openFolder({
       app: this.app,
-      show: (content) => {
+      show: async (content) => {
+        await letSave(this.shell.host)
         this.#content = content
         this.#start()
       },
@@ -121,7 +120,7 @@ class AppRun {
   async #reload(): Promise<void> {
     this.#restarts = []
     this.#answers = []
-    await this.shell.host.letSave()
+    await letSave(this.shell.host)
     this.#start()
     this.#rescue(this.shell.host.run)
   }

@@ -19,24 +19,25 @@ import { withEncodedScripts, withFragments } from './scripts-text.ts'
 
 /**
  * The wrapper: the same bytes for every app, in one form for pages with files and in one for all
- * others. It puts the boot script before the app's HTML, which the shell sends, and runs it in a
- * srcdoc frame.
+ * others. It puts the boot script before the app's HTML, which the shell sends, and runs it in its
+ * own document or in a srcdoc frame.
  */
 const shell = window.parent
 // Detect the engine by a feature, since the user agent can be changed.
 const gecko = CSS.supports('-moz-appearance', 'none')
 const webkit = CSS.supports('-webkit-nbsp-mode', 'space')
-const engine = /Chrom(?:e|ium)\/(\d+)/.exec(navigator.userAgent)
+const engine = /Chrom\w+\/(\d+)/.exec(navigator.userAgent)
 const isOne = !gecko && !webkit && ('chrome' in window || 'navigation' in window)
 const chromium = isOne ? Number(engine?.[1] ?? 0) : 0
 // A host of chats gets the wrapper as text, without the headers of its policy.
 const hasHeaders = location.protocol !== 'about:'
 // Chromium enforces Connection-Allowlist since 152. All other browsers need the fallback.
 const needsFallback = chromium < 152 || !hasHeaders
-// Firefox loads no frame deeper than 9, WebKit no srcdoc inside two srcdocs. At that depth the app
-// cannot create a frame, and so no new realm with its own RTCPeerConnection. Pages around the shell
-// count in Firefox.
-const depth = gecko ? 8 - pagesAbove() : webkit ? 1 : 0
+// The number of frames from this one to that of the app. Firefox loads no frame deeper than 9,
+// WebKit no srcdoc inside two srcdocs. At that depth the app cannot create a frame, and so no new
+// realm with its own RTCPeerConnection. Pages around the shell count in Firefox. Where
+// Connection-Allowlist holds, this document becomes that of the app.
+const depth = !needsFallback ? 0 : gecko ? 9 - pagesAbove() : webkit ? 2 : 1
 /** Returns the number of frames around this one: 1 where the shell is the whole page. */
 function pagesAbove(): number {
   let count = 0
@@ -45,6 +46,12 @@ function pagesAbove(): number {
 }
 /** Reads a text that scripts/build-public.ts embeds in this page. */
 const own = (name: string): string => document.getElementById(name)?.textContent ?? ''
+/**
+ * The end of the tag of the boot script, with its text. This document loads it instead, so that the
+ * parser returns from write() before the page. Its scripts then run without a caller: microtasks
+ * run after each of them, and none is in an event.
+ */
+const boot = depth > 0 ? `>${own('boot')}` : ` src=${URL.createObjectURL(new Blob([own('boot')]))}>`
 const style = `<style>${document.querySelector('style')?.textContent}</style>`
 const relay = `<!doctype html>${style}<body><script>${own('relay')}</script>`
 const trusted =
@@ -85,21 +92,18 @@ function dress(
     isMapped: false,
     isSvelteKit: false,
   }
-  const rest = afterBoot(html, { libraries, files })
+  const rest = afterBoot(html, run, libraries)
   const isCopy = files?.contents !== undefined
   const started = { ...run, files: files && { ...files, ...facts, ...(isCopy && { rest }) } }
-  const boot = `<script data-run='${quoted(started)}'>${own('boot')}</script>`
-  return (needsFallback ? trusted : '') + base + boot + (isCopy ? '' : rest)
+  const tag = `<script data-run='${quoted(started)}'${boot}</script>`
+  return (needsFallback ? trusted : '') + base + tag + (isCopy ? '' : rest)
 }
 
 /** Returns the app's document after the boot script. */
-function afterBoot(
-  html: string,
-  { libraries, files }: { libraries: Libraries | undefined; files: OwnFiles | undefined },
-): string {
+function afterBoot(html: string, { run, files }: Run, libraries: Libraries | undefined): string {
   if (!libraries) return secure(html)
   const { loader, script, ...rest } = libraries
-  const more = script === '' ? '' : `<script data-depth=${depth}>${script}</script>`
+  const more = script === '' ? '' : `<script data-depth=${depth} data-run=${run}>${script}</script>`
   if (loader === '') return more + secure(html)
   const where = { address: files?.address ?? '', own: files?.names ?? [] }
   const page = { ...rest, html: secure(html), needsFallback, ...where }
@@ -133,10 +137,10 @@ const saved = (data: unknown, name: string): Saved => {
 
 const labelCharsMax = 40
 
-/** Returns the labels of dialogs of a start message, or English ones. */
+/** Returns the labels of dialogs of a start message. */
 const labelsIn = (data: unknown): DialogLabels => ({
-  ok: text(data, 'ok', labelCharsMax) || 'OK',
-  cancel: text(data, 'cancel', labelCharsMax) || 'Cancel',
+  ok: text(data, 'ok', labelCharsMax),
+  cancel: text(data, 'cancel', labelCharsMax),
 })
 
 function surroundingsIn(data: unknown): Surroundings | undefined {
@@ -144,7 +148,7 @@ function surroundingsIn(data: unknown): Surroundings | undefined {
 }
 
 function sendMode(): void {
-  const mode: Mode = { type: 'mode', needsFallback, depth }
+  const mode: Mode = { type: 'mode', depth }
   shell.postMessage(mode, '*')
 }
 
@@ -158,7 +162,9 @@ async function start(
     await new Promise((shown) => addEventListener('visibilitychange', shown, { once: true }))
   }
   const page = withFragments(given.replace(/^\uFEFF+/, ''))
-  const quirks = isQuirky(page)
+  const isQuirks = isQuirky(page)
+  // A written document has a quirks mode of its own.
+  const quirks = isQuirks && depth > 0
   const libraries = librariesIn(data)
   const run: Run = {
     run: Number(field(data, 'run')),
@@ -171,17 +177,18 @@ async function start(
     isMuted: field(data, 'isMuted') === true,
     labels: labelsIn(field(data, 'labels')),
     surroundings: surroundingsIn(field(data, 'surroundings')),
-    linesAbove: countLines(own('boot') + (libraries?.script ?? '')),
+    linesAbove: countLines(boot) + countLines(libraries?.script ?? ''),
     files: withFiles?.read(data),
     received: receivedOf(data),
   }
   const html = dress(quirks ? quirkless(page) : page, run, libraries, withFiles)
-  if (depth === 0) {
+  if (depth === 0) return become(isQuirks ? html : `<!doctype html>${html}`)
+  if (depth === 1) {
     nest(html)
     return
   }
   const frame = nest(relay)
-  const down: Down = { type: 'down', relays: Array(depth - 1).fill(relay), html }
+  const down: Down = { type: 'down', relays: Array(depth - 2).fill(relay), html }
   addEventListener('message', function pass(reply) {
     if (reply.source !== frame.contentWindow || field(reply.data, 'type') !== 'ready') return
     removeEventListener('message', pass)
@@ -189,10 +196,19 @@ async function start(
   })
 }
 
+/** Replaces this document. It keeps its policies, and loses its listeners. */
+function become(html: string): void {
+  document.open()
+  document.write(html)
+  document.close()
+}
+
 /** Runs the wrapper. `withFiles` is for pages with files. */
 export function wrap(withFiles?: FilesDress): void {
-  addEventListener('message', ({ source, data }) => {
+  addEventListener('message', ({ source, data, ports: [port] }) => {
     if (source !== shell) return
+    // A port that has started lives as long as this window.
+    port?.start()
     const html = field(data, 'html')
     if (field(data, 'type') === 'ask') sendMode()
     else if (field(data, 'type') === 'start' && typeof html === 'string') {

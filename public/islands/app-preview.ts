@@ -3,6 +3,7 @@ import { fetchPage, openList, SandboxHost } from '../frame/host.ts'
 import { type DialogResult, field, type PageContent, text } from '../frame/messages.ts'
 import { createFrame } from '../frame/nest.ts'
 import { answersIn, apply, changesIn } from '../frame/saves.ts'
+import { isFromApp, letSave } from '../frame/sent.ts'
 import { t } from '../words.ts'
 
 const restartsMax = 3
@@ -50,7 +51,7 @@ export class AppPreview extends HTMLElement {
       this.#fail(t('This browser did not apply the sandbox, so the app is not shown.'))
       return
     }
-    this.#start()
+    await this.#restart()
   }
 
   async #open(at: string, frame: HTMLIFrameElement): Promise<void> {
@@ -73,32 +74,34 @@ export class AppPreview extends HTMLElement {
     this.#host?.start(this.#content, [...local], [...session], this.#answers)
   }
 
+  async #restart(): Promise<void> {
+    if (this.#host) await letSave(this.#host)
+    this.#start()
+  }
+
   #fail(message: string): void {
     this.querySelector('iframe')?.replaceWith(
       Object.assign(document.createElement('p'), { textContent: message }),
     )
   }
 
-  #take = ({ source, data }: MessageEvent): void => {
+  #take = (event: MessageEvent): void => {
     const host = this.#host
-    if (!host) return
+    if (!host || !isFromApp(host, event)) return
+    const { source, data } = event
     const type = field(data, 'type')
-    // The last message of an unloaded document has no source window.
-    const isGone = type === 'service:gone' && field(data, 'run') === host.run
-    if (isGone && (source === null || source === host.app)) {
+    if (type === 'service:gone' && field(data, 'run') === host.run) {
       this.#restarts += 1
       if (this.#restarts <= restartsMax) this.#start()
-    } else if (source !== null && source === host.app) {
-      if (type === 'service:page') {
-        void this.#goTo(text(data, 'url', urlCharsMax))
-      } else if (type === 'service:save') {
-        const area = field(data, 'area') === 'local' ? 'local' : 'session'
-        apply(this.#saves[area], changesIn(field(data, 'changes')))
-      } else if (type === 'service:databases') {
-        source.postMessage({ databases: [] }, { targetOrigin: '*' })
-      } else if (type === 'service:answers') {
-        this.#answers = answersIn(field(data, 'answers'))
-      }
+    } else if (type === 'service:page') {
+      void this.#goTo(text(data, 'url', urlCharsMax))
+    } else if (type === 'service:save') {
+      const area = field(data, 'area') === 'local' ? 'local' : 'session'
+      apply(this.#saves[area], changesIn(field(data, 'changes')))
+    } else if (type === 'service:databases') {
+      source?.postMessage({ databases: [] }, { targetOrigin: '*' })
+    } else if (type === 'service:answers') {
+      this.#answers = answersIn(field(data, 'answers'))
     }
   }
 
@@ -108,7 +111,7 @@ export class AppPreview extends HTMLElement {
     const content = next && (await this.#pages?.content(next))
     if (!content) return
     this.#content = content
-    this.#start()
+    await this.#restart()
   }
 
   #addBar(): void {
@@ -126,7 +129,7 @@ export class AppPreview extends HTMLElement {
     })
     const restart = createButton(t('Restart'), () => {
       this.#answers = []
-      this.#start()
+      void this.#restart()
     })
     bar.append(...sizes, restart)
     this.prepend(bar)

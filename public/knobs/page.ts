@@ -9,11 +9,11 @@ import {
 import { listen } from '../frame/listen.ts'
 import { field } from '../frame/messages.ts'
 import { put } from '../frame/quiet.ts'
+import { shellAbove } from '../frame/shell-window.ts'
 
 const script = document.currentScript
 script?.remove()
-let shell: Window = window
-for (let level = 0; level < Number(script?.dataset['depth']) + 2; level += 1) shell = shell.parent
+const shell = shellAbove(Number(script?.dataset['depth']))
 
 /** Values that the player has turned. */
 const turned = new Map<string, KnobValue>()

@@ -3,6 +3,7 @@ import { SandboxHost } from '../frame/host.ts'
 import { type DialogResult, field, type PageContent, type Sound, text } from '../frame/messages.ts'
 import type { Offer } from '../frame/notices.ts'
 import { receiver } from '../frame/receiver.ts'
+import { isFromApp, letSave } from '../frame/sent.ts'
 import { t } from '../words.ts'
 import type { AppContent } from './app-content.ts'
 import type { HostContext } from './host-context.ts'
@@ -78,13 +79,12 @@ export class RunningApp {
       notify: (offer) => notify(this.#allowed(offer)),
     })
     document.getElementById('sound')?.addEventListener('click', () => this.#turnSound())
-    addEventListener('message', ({ source, data }) => {
-      // The last message of an unloaded document has no source window.
-      const isGone = field(data, 'type') === 'service:gone'
-      if (isGone && (source === null || source === this.window)) return this.#again(data)
-      if (source === null || source !== this.window) return
+    addEventListener('message', (event) => {
+      if (!isFromApp(this.#host, event)) return
+      const { source, data } = event
       const type = text(data, 'type', 40)
-      if (type === 'service:size') size.take(Number(field(data, 'height')))
+      if (type === 'service:gone') this.#again(data)
+      else if (type === 'service:size') size.take(Number(field(data, 'height')))
       else if (type === 'service:full') void context.setFull(field(data, 'isFull') === true)
       else if (type === 'service:page') void this.#goTo(text(data, 'url', 4_000))
       else void take(source, data)
@@ -94,7 +94,7 @@ export class RunningApp {
 
   /** Lets the app save, and keeps what it saved. */
   async leave(): Promise<void> {
-    await this.#host.letSave()
+    await letSave(this.#host)
     await this.#saves?.flush()
   }
 

@@ -8,15 +8,14 @@ import { createAiFetch, type ModelBody } from '../bridge/ai-fetch.ts'
 import { openBridge } from '../bridge/bridge.ts'
 import { CallError } from '../bridge/protocol.ts'
 import { put } from '../frame/quiet.ts'
+import { shellAbove } from '../frame/shell-window.ts'
 import './gemini-globals.ts'
 import { asArray, callMedia } from './gemini-media.ts'
 import { replaceXhr } from './model-xhr.ts'
 import { drawImages } from './openai-images.ts'
 
-let shell: Window = window
 const depth = Number(document.currentScript?.dataset['depth'])
-for (let level = 0; level < depth + 2; level += 1) shell = shell.parent
-const fetchModel = createAiFetch(openBridge(shell))
+const fetchModel = createAiFetch(openBridge(shellAbove(depth)))
 
 /** The hosts of these APIs, with the paths that the server has a model for. */
 const hosts: Record<string, RegExp> = {

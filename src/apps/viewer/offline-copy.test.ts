@@ -245,7 +245,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
     const context = await browser.newContext()
     const page = await context.newPage()
     const problems: string[] = []
-    const inner = page.frameLocator('iframe').frameLocator('iframe')
+    const inner = page.frameLocator('iframe')
     await page.goto(`${origin}/a/${id}/install`)
     await page.getByText('A copy is saved').waitFor()
     await page.goto(`${origin}/a/${id}`)
@@ -325,7 +325,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
     page.on('console', (message) => {
       if (!/ERR_INTERNET_DISCONNECTED/.test(message.text())) problems.push(message.text())
     })
-    const output = page.frameLocator('iframe').frameLocator('iframe').locator('output')
+    const output = page.frameLocator('iframe').locator('output')
     const shown = async (count: number): Promise<void> =>
       output.getByText(`played ${count} times`).waitFor()
     await page.goto(`${origin}/a/${id}/install`)
@@ -338,7 +338,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
     await page.goto(`${origin}/a/${id}`)
     await shown(2)
     await page.getByText('@ann · offline').waitFor()
-    await page.frameLocator('iframe').frameLocator('iframe').getByText('2026 offline').waitFor()
+    await page.frameLocator('iframe').getByText('2026 offline').waitFor()
     await page.getByRole('button', { name: 'Restart' }).click()
     await shown(3)
     // Nothing else of the site has a copy.

@@ -206,7 +206,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
       </script>`
     const page = await browser.newPage()
     const shown = (text: string): Promise<void> =>
-      page.frameLocator('iframe').frameLocator('iframe').getByText(text, { exact: true }).waitFor()
+      page.frameLocator('iframe').getByText(text, { exact: true }).waitFor()
     const query = `title=Boats&text=${encodeURIComponent('<b>"at" noon</b>')}&other=1`
     const id = await ann.publish({ html: html('<meta name=share-target content=text>') })
     await page.goto(`${origin}/a/${id}?${query}`)

@@ -252,7 +252,8 @@ function knobsData({ remixable, remixPrice = 0 }: HostedApp, { knobs, at }: Shel
  */
 export function shellPage(app: HostedApp, options: ShellOptions, parts: PageAssets): string {
   const { at, frame, origin, hasBridge, kind } = options
-  // The style in the head, and the script before the main one, which starts the app.
+  // The style in the head, and the script before the main one, which starts the app: until then the
+  // wrapper answers each of them.
   const bridgeStyle = hasBridge ? `<style>${parts.bridgeStyle.text}</style>` : ''
   const bridge = hasBridge ? `<script>${parts.bridge.text}</script>` : ''
   const hasKnobs = options.knobs.length > 0
@@ -274,7 +275,7 @@ ${head(t('{title} by {maker}', { title: app.title, maker: `@${app.maker}` }), pa
 <body>${toolbars[kind](app, hasKnobs)}
 <main>${poster}<p id=status role=status><noscript>${escapeHtml(t('Apps need JavaScript. Turn it on to open this one.'))}</noscript></p><iframe title="${title}" src="${escapeHtml(frame)}"${sandboxed} allow="${allow}" referrerpolicy=no-referrer></iframe>
 ${notice()}</main>${kind === 'page' ? sharing(app, options) : ''}
-${words}${bridge}<script>${parts.script.text}</script>${knobs}`
+${words}${bridge}${knobs}<script>${parts.script.text}</script>`
 }
 
 const extraWords = (

@@ -44,7 +44,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('data of an app in chromi
     const page = await context.newPage()
     await page.goto(`${origin}/a/${app}`)
     const frame = await until(async (): Promise<Frame | undefined> => {
-      const inner = page.mainFrame().childFrames()[0]?.childFrames()[0]
+      const inner = page.mainFrame().childFrames()[0]
       const isReady = await inner?.evaluate(`typeof run`).catch(() => '')
       return isReady === 'function' ? inner : undefined
     })

@@ -60,7 +60,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('service in chromium', ()
 
   /** Waits for the output of an app, which is in the innermost frame. */
   async function outputOf(page: Page): Promise<unknown> {
-    const output = page.frameLocator('iframe').frameLocator('iframe').locator('output')
+    const output = page.frameLocator('iframe').locator('output')
     await output.filter({ hasText: /./ }).waitFor()
     return JSON.parse((await output.textContent()) ?? '')
   }
@@ -94,7 +94,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('service in chromium', ()
       const board = page.getByRole('dialog', { name: 'Punkte in Ahoi' })
       await board.getByText('Es gibt noch keine Punkte. Sei der Erste.').waitFor()
       await board.getByRole('button', { name: 'Schließen' }).click()
-      const app = page.frameLocator('iframe').frameLocator('iframe')
+      const app = page.frameLocator('iframe')
       await app.getByRole('button', { name: 'Abbrechen' }).click()
       await page.keyboard.press('Escape')
       await page.getByRole('button', { name: 'Vollbild' }).waitFor()
@@ -249,7 +249,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('service in chromium', ()
         await signIn('dora'),
       )
       await page.getByRole('alertdialog').waitFor()
-      const inner = page.frameLocator('iframe').frameLocator('iframe')
+      const inner = page.frameLocator('iframe')
       await inner.getByRole('button', { name: 'Allow' }).click()
       expect(await outputOf(page)).toEqual(['blocked', 'waits'])
       expect(await page.getByRole('alertdialog').count()).toBe(1)

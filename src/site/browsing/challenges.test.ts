@@ -36,7 +36,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('a challenge in chromium'
     const shown = page ?? (await (await browser.newContext()).newPage())
     await shown.goto(url)
     const frame = await until(async (): Promise<Frame | undefined> => {
-      const inner = shown.mainFrame().childFrames()[0]?.childFrames()[0]
+      const inner = shown.mainFrame().childFrames()[0]
       const isReady = await inner?.evaluate(`typeof run`).catch(() => '')
       return isReady === 'function' ? inner : undefined
     })

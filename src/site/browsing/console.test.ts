@@ -192,7 +192,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
       await first.getByRole('link', { name: 'Show its page in a safe frame' }).click()
       await first.locator('iframe').waitFor()
       const shell = page.frameLocator('.case iframe')
-      await shell.frameLocator('iframe').frameLocator('iframe').locator('body').waitFor()
+      await shell.frameLocator('iframe').locator('body').waitFor()
       await first.getByRole('button', { name: 'Stop' }).click()
       await page.locator('h1').click()
       await page.keyboard.press('a')

@@ -35,7 +35,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('phones as controllers in
     const page = await (await browser.newContext()).newPage()
     await page.goto(`${origin}/a/${app}`)
     const frame = await until(async (): Promise<Frame | undefined> => {
-      const inner = page.mainFrame().childFrames()[0]?.childFrames()[0]
+      const inner = page.mainFrame().childFrames()[0]
       const isReady = await inner?.evaluate(`typeof start`).catch(() => '')
       return isReady === 'function' ? inner : undefined
     })

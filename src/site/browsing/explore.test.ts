@@ -169,7 +169,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('Explore in chromium', ()
       // A page of the site comes first, as for visitors.
       await page.goto(`${origin}/explore/${id}`)
       await page.goto(`${origin}/a/${id}`)
-      await page.frameLocator('iframe').frameLocator('iframe').locator('body').waitFor()
+      await page.frameLocator('iframe').locator('body').waitFor()
       expect(messages).toEqual([])
       await page.close()
     },

@@ -202,7 +202,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages of other hosts in 
       // The first moment of the bar counts no press.
       for (; (await no.count()) > 0;) await no.click({ timeout: 1_000 }).catch(() => undefined)
     }
-    const output = page.frameLocator('iframe').frameLocator('iframe').locator('output')
+    const output = page.frameLocator('iframe').locator('output')
     await output.filter({ hasText: /./ }).waitFor()
     const text = await output.textContent()
     await context.close()

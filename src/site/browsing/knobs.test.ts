@@ -44,7 +44,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('knobs in chromium', () =
       await context.addCookies([{ name, value, url: origin }])
       const page = await context.newPage()
       await page.goto(`${origin}/a/${id}`)
-      const app = page.frameLocator('iframe').frameLocator('iframe')
+      const app = page.frameLocator('iframe')
       const output = (text: string) => app.locator('output', { hasText: text }).waitFor()
       await output('{"speed":4,"sky":"#88ccff"}')
       const tweak = page.getByRole('button', { name: 'Tweak' })

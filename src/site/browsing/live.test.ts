@@ -44,7 +44,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('an open page in chromium
         ann.call('POST', `/apps/${id}/versions`, { html: page(word) })
       const shown = await browser.newPage()
       await shown.goto(`${origin}/a/${id}`)
-      const app = shown.frameLocator('iframe').frameLocator('iframe')
+      const app = shown.frameLocator('iframe')
       await app.getByText('first').waitFor()
 
       await publish('second')

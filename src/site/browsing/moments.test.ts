@@ -165,7 +165,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('moments in chromium', ()
   }
 
   const dialog = (page: Page) => page.getByRole('dialog', { name: 'Moment' })
-  const appOf = (page: Page) => page.frameLocator('iframe').frameLocator('iframe').locator('body')
+  const appOf = (page: Page) => page.frameLocator('iframe').locator('body')
 
   /** Saves the moment that is shown, and returns its bytes as base64. */
   async function save(page: Page): Promise<string> {

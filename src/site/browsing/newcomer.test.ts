@@ -90,7 +90,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('a newcomer in chromium',
 
   const button = (name: string | RegExp) => page.getByRole('button', { name })
   const link = (name: string | RegExp) => page.getByRole('link', { name })
-  const app = () => page.frameLocator('iframe').frameLocator('iframe')
+  const app = () => page.frameLocator('iframe')
 
   /** Each task: where it starts, and the walk to the place where it is done. */
   const tasks: Record<string, [start: () => string, walk: (walk: Walk) => Promise<void>]> = {

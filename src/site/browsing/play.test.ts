@@ -75,7 +75,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('playing in chromium', ()
       const page = await context.newPage()
       await page.addInitScript('delete Element.prototype.requestFullscreen')
       await page.goto(`${origin}/a/${id}`)
-      await page.frameLocator('iframe').frameLocator('iframe').locator('main').waitFor()
+      await page.frameLocator('iframe').locator('main').waitFor()
       // The bar may be hidden already.
       await page.locator('#full').dispatchEvent('click')
       await page.getByText('Add it to the home screen').waitFor()
@@ -83,6 +83,77 @@ describe.skipIf(findBrowser('chromium') === undefined)('playing in chromium', ()
         true,
       )
       await context.close()
+    },
+    ms,
+  )
+
+  test(
+    'gives an app a frame below the wrapper only where the browser does not limit connections',
+    async () => {
+      const older =
+        'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/151.0.0.0 Safari/537.36'
+      for (const [options, frames, isFree] of [
+        [{}, 2, true],
+        [{ userAgent: older }, 3, false],
+      ] as const) {
+        const context = await browser.newContext(options)
+        const page = await context.newPage()
+        await page.goto(`${origin}/a/${id}`)
+        await page.locator('html[data-started]').waitFor({ state: 'attached' })
+        expect(page.frames()).toHaveLength(frames)
+        const made = "document.createElement('iframe').localName === 'iframe'"
+        expect(await page.frames().at(-1)?.evaluate<boolean>(made)).toBe(isFree)
+        await context.close()
+      }
+    },
+    ms,
+  )
+
+  test(
+    'restarts an app without an entry in the history, whatever it says to the viewer',
+    async () => {
+      const mode = "{ type: 'mode', depth: 3 }"
+      const count = `sessionStorage.n = Number(sessionStorage.n ?? 0) + 1`
+      const app = await (
+        await t.agent('ann')
+      ).publish({
+        html: `<!doctype html><title>Count</title><main></main><script>top.postMessage(${mode}, '*')
+          document.querySelector('main').textContent = ${count}</script>`,
+      })
+      const page = await browser.newPage()
+      await page.goto(`${origin}/a/${app}`)
+      const main = page.frameLocator('iframe').locator('main')
+      await main.getByText('1').waitFor()
+      const entries = await page.evaluate<number>('history.length')
+      for (const run of ['2', '3']) {
+        // The bar may be hidden already.
+        await page.locator('#reload').dispatchEvent('click')
+        await main.getByText(run).waitFor()
+      }
+      expect(await page.evaluate<number>('history.length')).toBe(entries)
+      await page.close()
+    },
+    ms,
+  )
+
+  test(
+    'lets a page of a folder save as it is left for another one',
+    async () => {
+      const save = `addEventListener('pagehide', () => { localStorage.word = 'saved' })`
+      const files = [
+        { path: 'index.html', text: `<a href=two.html>on</a><script>${save}</script>` },
+        {
+          path: 'two.html',
+          text: '<p></p><script>document.querySelector("p").textContent = localStorage.word</script>',
+        },
+      ]
+      const app = await (await t.agent('ann')).publish({ html: undefined, title: 'Two', files })
+      const page = await browser.newPage()
+      await page.goto(`${origin}/a/${app}`)
+      const inner = page.frameLocator('iframe')
+      await inner.getByRole('link', { name: 'on' }).click()
+      await inner.getByText('saved').waitFor()
+      await page.close()
     },
     ms,
   )
@@ -128,7 +199,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('playing in chromium', ()
       const page = await browser.newPage()
       await page.goto(`http://127.0.0.1:${blog.port}/`)
       const shell = page.frameLocator('iframe')
-      await shell.frameLocator('iframe').frameLocator('iframe').locator('main').waitFor()
+      await shell.frameLocator('iframe').locator('main').waitFor()
       expect(await page.evaluate<number>(frameWidth)).toBe(960)
       await page.close()
       await blog.stop(true)

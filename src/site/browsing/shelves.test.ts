@@ -45,7 +45,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('shelves in chromium', ()
   const appButton = (page: Page) =>
     page
       .frames()
-      .findLast((frame) => frame.url() === 'about:srcdoc')
+      .findLast((frame) => frame.url().endsWith('/frame'))
       ?.locator('button')
 
   async function waitForApp(page: Page, text: string) {
@@ -128,7 +128,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('shelves in chromium', ()
       const waitForLevel = async (gain: number, changes: number) => {
         await waitForApp(page, '0')
         const level = async (): Promise<unknown> => {
-          const app = page.frames().findLast((frame) => frame.url() === 'about:srcdoc')
+          const app = page.frames().findLast((frame) => frame.url().endsWith('/frame'))
           return app?.evaluate('String([context.destination.gain.value, changes, tune.muted])')
         }
         await until(async () => (await level()) === `${gain},${changes},false`)

@@ -49,7 +49,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('uses of an app in chromi
     return context
   }
 
-  const appOf = (page: Page): FrameLocator => page.frameLocator('iframe').frameLocator('iframe')
+  const appOf = (page: Page): FrameLocator => page.frameLocator('iframe')
 
   async function open(context: BrowserContext, id: string): Promise<Page> {
     const page = await context.newPage()

@@ -293,7 +293,7 @@ for (const [name, openBrowser] of allBrowsers) {
         await show(`${doctype}x`, one)
         expect(await one.evaluate('navigator.userAgent')).toBe(agent)
         const modes = await one.evaluate("self.told.filter((m)=>m?.type==='mode')")
-        expect(modes).toEqual([{ type: 'mode', needsFallback: true, depth: 7 }])
+        expect(modes).toEqual([{ type: 'mode', depth: 8 }])
         await other.close()
         await other.lookups()
       },

@@ -246,6 +246,11 @@ export const needs: Need[] = [
     says: ['error', 'NotAllowedError'],
   },
   {
+    name: 'microtasks between scripts, none of which runs in an event',
+    page: `${doctype}<script>const seen=[];Promise.resolve().then(()=>seen.push('microtask'))</script><script>seen.push('script',window.event===undefined);top.postMessage({said:seen},'*')</script>`,
+    says: ['microtask', 'script', true],
+  },
+  {
     name: 'document.write while the page is parsed',
     page: `${doctype}<script>document.write('<p id=w>x</p>')</script>${report("document.getElementById('w')!==null")}`,
     says: true,

@@ -112,7 +112,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('SDKs of vendors in chrom
       await ann.call('PUT', `/apps/${id}/sponsor`, { dailyCap: 50, playerDailyCap: 50 })
       const page = await session.browser.newPage()
       await page.goto(`${session.origin}/a/${id}`)
-      const output = page.frameLocator('iframe').frameLocator('iframe').locator('output')
+      const output = page.frameLocator('iframe').locator('output')
       await output.filter({ hasText: /./ }).waitFor({ timeout: ms })
       expect(JSON.parse((await output.textContent()) ?? '')).toEqual(value)
       await page.close()

@@ -274,7 +274,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('ways through the bridge'
         expect((await ann.call('POST', `/apps/${id}/versions`, sent)).status).toBe(201)
         const shown = await context.newPage()
         await shown.goto(`${origin}/a/${id}`)
-        const output = shown.frameLocator('iframe').frameLocator('iframe').locator('output')
+        const output = shown.frameLocator('iframe').locator('output')
         await output.filter({ hasText: 'got' }).waitFor()
         const got = (await output.textContent()) ?? ''
         const found = [secret, '4711', 'Olga', person.id].filter((text) => got.includes(text))

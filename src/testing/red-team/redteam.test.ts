@@ -45,6 +45,7 @@ const some = new Set(
     'press in a closed declarative shadow root, link in a comment in a script',
     'another app by fetch, another app by importScripts, another app by location',
     'the host by fetch, another app by CSS @import, another app by frame, dots by fetch',
+    'own wrapper by location, own wrapper by a link, own wrapper by reload',
     'dots after a folder of a package by fetch, another host after a folder of a package by img',
     'library by its tag, import map that replaces a library, library of another app by tag',
     'another app by fetch in an own worker, the network by importScripts in an own worker',

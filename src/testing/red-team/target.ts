@@ -77,7 +77,7 @@ export function openTarget(
       const own = handle?.(request)
       if (own) return own
       const [, mark] =
-        /^https?:\/\/[^/?]+\/f\/[0-9a-f]{32}\/reach-(\w+)\.js/.exec(request.url) ?? []
+        /^https?:\/\/[^/?]+\/(?:f\/[0-9a-f]{32}\/|[^?]*\?)reach-(\w+)/.exec(request.url) ?? []
       if (mark !== undefined) reached.add(mark)
       if (browser !== 'webkit') return app.handle(request)
       for (const name of ['accept-encoding', 'if-none-match']) request.headers.delete(name)

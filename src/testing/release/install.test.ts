@@ -130,7 +130,7 @@ async function play(executablePath: string, link: string): Promise<string | null
   try {
     const page = await browser.newPage()
     await page.goto(link)
-    const button = page.frameLocator('iframe').frameLocator('iframe').locator('button')
+    const button = page.frameLocator('iframe').locator('button')
     await button.click()
     return await button.textContent()
   } finally {

@@ -36,6 +36,12 @@ export const hosts: Vector[] = [
   host('relative request', "fetch('/reach/{mark}/x')"),
   host('beacon to the host', "navigator.sendBeacon('{self}/person?')"),
   host('frame of the host', "location='{self}/person?'"),
+  host('own wrapper by location', "location='/frame?reach-{mark}'"),
+  host(
+    'own wrapper by a link',
+    "document.body.innerHTML='<a href=/frame?reach-{mark}>go</a>';document.links[0].click()",
+  ),
+  host('own wrapper by reload', "history.replaceState(null,'','?reach-{mark}');location.reload()"),
   host(
     'form to the host',
     "document.body.innerHTML='<form action={self}/person? method=post>';document.forms[0].submit()",
