@@ -11,6 +11,8 @@ import {
 } from './messages.ts'
 
 const waitMs = 15_000
+/** The most time from the load of a wrapper to its message, which it sends before. */
+const silentMs = 2_000
 
 /** Returns a number with 53 random bits. */
 const newRun = (): number => Number(crypto.getRandomValues(new BigUint64Array(1))[0])
@@ -44,17 +46,19 @@ export class SandboxHost {
    */
   load(): Promise<void> {
     return new Promise((resolve, reject) => {
-      const waiting = new AbortController()
       const take = ({ source, origin, data }: MessageEvent): void => {
         if (source !== this.frame.contentWindow || field(data, 'type') !== 'mode') return
         // A later one may come from an app that has become the document of the wrapper.
-        waiting.abort()
+        removeEventListener('message', take)
         if (origin !== 'null') return reject(new Error('sandbox'))
         this.#depth = Number(field(data, 'depth'))
         resolve()
       }
-      addEventListener('message', take, { signal: waiting.signal })
-      setTimeout(() => reject(new Error('frame')), waitMs)
+      addEventListener('message', take)
+      const failIn = (ms: number) => setTimeout(() => reject(new Error('frame')), ms)
+      failIn(waitMs)
+      // Without a network, a restart loads the error page of the browser.
+      this.frame.onload = () => this.hasStarted && failIn(silentMs)
       const isLoading = this.frame.hasAttribute('src') || this.frame.hasAttribute('srcdoc')
       if (!isLoading) this.frame.src = this.url
       // A frame of the page's HTML may have sent its message before this script ran.
@@ -62,15 +66,15 @@ export class SandboxHost {
     })
   }
 
-  /** Runs an app, instead of the current one. */
-  start(
+  /** Runs an app, instead of the current one. Rejects like `load`. */
+  async start(
     content: PageContent,
     local: Saved = [],
     session: Saved = [],
     answers: DialogResult[] = [],
     isMuted = false,
     surroundings?: Surroundings,
-  ): void {
+  ): Promise<void> {
     const isFirst = !this.hasStarted
     this.hasStarted = true
     this.run = newRun()
@@ -83,17 +87,13 @@ export class SandboxHost {
     if (isFirst || this.#depth > 0) return send()
     // The last app has taken the place of the wrapper.
     this.#reload()
-    this.load().then(
-      () => {
-        if (message.run !== this.run) return
-        send()
-        // The keyboard stays with the last window unless the focus is moved away and back.
-        if (document.activeElement !== this.frame) return
-        this.frame.blur()
-        this.frame.focus()
-      },
-      () => undefined,
-    )
+    await this.load()
+    if (message.run !== this.run) return
+    send()
+    // The keyboard stays with the last window unless the focus is moved away and back.
+    if (document.activeElement !== this.frame) return
+    this.frame.blur()
+    this.frame.focus()
   }
 
   /** Loads the wrapper into a new window, without an entry in the history. */

@@ -1,6 +1,7 @@
 import { t } from '../words.ts'
 import { type OpenedFolder, openFolder } from './folder-shell.ts'
 import { keepSaves } from './kept-saves.ts'
+import { fetchOwn } from './host.ts'
 import { type DialogResult, field, type PageContent, type Sound } from './messages.ts'
 import type { Shell, StartedApp } from './opened-page.ts'
 import { takeForm } from './received.ts'
@@ -29,6 +30,7 @@ class AppRun {
   readonly #session = new Map<string, string>()
   readonly #saves
   #folder: OpenedFolder | undefined
+  #rescuing: ReturnType<typeof setTimeout> | undefined
 
   constructor(
     private readonly shell: Shell,
@@ -92,7 +94,7 @@ class AppRun {
       show: async (content) => {
         await letSave(this.shell.host)
         this.#content = content
-        this.#start()
+        void this.#start()
       },
       again: this.#again,
       notify: this.shell.notify,
@@ -101,19 +103,29 @@ class AppRun {
     if (this.app.isElsewhere) void folder.open()
   }
 
-  #start(): void {
+  async #start(): Promise<void> {
     const { host, bar, focus } = this.shell
     this.#folder?.stay()
-    host.start(this.#content, this.#saves.all(), [...this.#session], this.#answers, bar.isMuted())
+    const session = [...this.#session]
+    const muted = bar.isMuted()
+    const started = host.start(this.#content, this.#saves.all(), session, this.#answers, muted)
     focus()
+    await started.catch(this.#fail)
+  }
+
+  /** Offers another start where the wrapper did not load, such as without a network. */
+  readonly #fail = (): void => {
+    clearTimeout(this.#rescuing)
+    const press = (): void => void this.#reload()
+    this.shell.notify({ text: t('The app did not load.'), label: t('Restart'), press })
   }
 
   /** Restarts an app that reloaded or navigated away, three times at most. */
   readonly #again = (): void => {
     const now = performance.now()
     this.#restarts = [...this.#restarts.filter((at) => now - at < restartWindowMs), now]
-    if (this.#restarts.length <= restartsMax) return this.#start()
-    const press = (): void => this.#start()
+    if (this.#restarts.length <= restartsMax) return void this.#start()
+    const press = (): void => void this.#start()
     this.shell.notify({ text: t('This app keeps leaving.'), label: t('Restart'), press })
   }
 
@@ -121,19 +133,26 @@ class AppRun {
     this.#restarts = []
     this.#answers = []
     await letSave(this.shell.host)
-    this.#start()
+    void this.#start()
     this.#rescue(this.shell.host.run)
   }
 
   /**
    * Restarts an app in an endless loop, which receives no messages. Its process ends with its
-   * frame, so the page reloads only then: a new frame would share the process.
+   * frame, so the page reloads only then: a new frame would share the process. The page stays where
+   * the server does not answer.
    */
   #rescue(requested: number): void {
-    setTimeout(() => {
-      if (requested !== this.shell.host.run || this.#greeted === requested) return
+    const { host, at } = this.shell
+    const isHung = (): boolean => requested === host.run && this.#greeted !== requested
+    const reload = (): void => {
+      if (!isHung()) return
       document.querySelector('iframe')?.remove()
       setTimeout(() => location.reload(), goneMs)
+    }
+    clearTimeout(this.#rescuing)
+    this.#rescuing = setTimeout(() => {
+      if (isHung()) fetchOwn(`${at}/files`).then(reload, this.#fail)
     }, hungMs)
   }
 }

@@ -57,7 +57,7 @@ async function start(host: SandboxHost, id: string): Promise<StartedApp> {
   const [saves] = await Promise.all([readSaves(id), host.load()])
   const content = { ...(await page), received }
   const isElsewhere = content.files !== undefined && text(history.state, 'page', 1) !== ''
-  if (!isElsewhere) host.start(content, [...saves.entries], [], [], readMuted())
+  if (!isElsewhere) await host.start(content, [...saves.entries], [], [], readMuted())
   return { content, list, saves, isElsewhere }
 }
 

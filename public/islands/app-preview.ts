@@ -8,6 +8,7 @@ import { t } from '../words.ts'
 
 const restartsMax = 3
 const urlCharsMax = 4_000
+const unloaded = (): string => t('The app did not load. Reload this page to try again.')
 const widths = { Phone: '390px', Tablet: '768px', Full: '100%' }
 
 /**
@@ -65,13 +66,15 @@ export class AppPreview extends HTMLElement {
       if (this.#content.files) this.#pages = new FolderPages(this.#content, list, url)
       await this.show(this.#content.html)
     } catch {
-      this.#fail(t('The app did not load. Reload this page to try again.'))
+      this.#fail(unloaded())
     }
   }
 
   #start(): void {
     const { local, session } = this.#saves
-    this.#host?.start(this.#content, [...local], [...session], this.#answers)
+    this.#host
+      ?.start(this.#content, [...local], [...session], this.#answers)
+      .catch(() => this.#fail(unloaded()))
   }
 
   async #restart(): Promise<void> {

@@ -110,7 +110,10 @@ export class RunningApp {
     const { locale } = this.view.context
     const saved = this.#saves?.all() ?? []
     const session = [...this.#session]
-    this.#host.start(this.#content, saved, session, this.#answers, this.#isMuted, { locale })
+    this.#host
+      .start(this.#content, saved, session, this.#answers, this.#isMuted, { locale })
+      // The page contains the wrapper, which loads without a network.
+      .catch(() => undefined)
     this.#frame.focus()
   }
 

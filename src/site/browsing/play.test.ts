@@ -137,6 +137,31 @@ describe.skipIf(findBrowser('chromium') === undefined)('playing in chromium', ()
   )
 
   test(
+    'offers another start where the wrapper does not load, and keeps the page',
+    async () => {
+      const context = await browser.newContext()
+      const page = await context.newPage()
+      await page.goto(`${origin}/a/${id}`)
+      const board = page.frameLocator('iframe').getByText('board')
+      await board.waitFor()
+      await page.evaluate('void (self.isKept = true)')
+      await context.setOffline(true)
+      await page.locator('#reload').dispatchEvent('click')
+      await page.getByText('The app did not load.').waitFor()
+      await context.setOffline(false)
+      // The notice takes no press at once.
+      await until(async () => {
+        await page.locator('#offer').dispatchEvent('click')
+        return page.locator('#notice').isHidden()
+      })
+      await board.waitFor()
+      expect(await page.evaluate<boolean>('self.isKept')).toBe(true)
+      await context.close()
+    },
+    ms,
+  )
+
+  test(
     'lets a page of a folder save as it is left for another one',
     async () => {
       const save = `addEventListener('pagehide', () => { localStorage.word = 'saved' })`
