@@ -251,7 +251,7 @@ export class PageSession {
       this.exceptions.add(exceptionMessage(recordOf(params.exceptionDetails)))
     } else if (method === 'Runtime.bindingCalled') {
       this.departures.add(String(params.payload))
-    } else this.frame.onEvent(method, params)
+    } else this.frame.onEvent(method, params, session)
   }
 }
 
@@ -288,7 +288,10 @@ async function fulfillRequest(
   })
 }
 
-/** The frame of an app in the wrapper (docs/spec/sandbox.md). Both share a session. */
+/**
+ * The frame of an app: that of the wrapper, which opens its document for the app, or one in it
+ * (docs/spec/sandbox.md). Both share a session.
+ */
 class AppFrame {
   session = ''
   /** The JavaScript context of the app. */
@@ -315,17 +318,30 @@ class AppFrame {
     Object.assign(this, { session, wrapper, app: '', context: 0 })
   }
 
-  onEvent(method: string, params: Json): void {
+  private start(app: string): void {
+    this.app = app
+    this.starting.resolve()
+  }
+
+  onEvent(method: string, params: Json, session: string): void {
     const isApp = params.frameId === this.app
-    if (method === 'Page.frameAttached' && params.parentFrameId === this.wrapper) {
-      this.app = String(params.frameId)
-      this.starting.resolve()
+    const isWrapper = this.app === this.wrapper
+    const isInWrapper = params.parentFrameId === this.wrapper && !isWrapper
+    if (method === 'Page.frameAttached' && isInWrapper) {
+      this.start(String(params.frameId))
+    } else if (method === 'Page.documentOpened' && recordOf(params.frame).id === this.wrapper) {
+      this.start(this.wrapper)
     } else if (method === 'Runtime.executionContextCreated') {
       const { id, auxData } = recordOf(params.context)
       const { frameId, isDefault } = recordOf(auxData)
-      if (isDefault === true && frameId === this.app) this.context = Number(id)
+      // An opened document keeps its context.
+      const isKnown = frameId === this.app || frameId === this.wrapper
+      if (isDefault === true && isKnown) this.context = Number(id)
     } else if (isApp && method === 'Page.frameStoppedLoading') {
       this.loading.resolve()
+    } else if (isWrapper && method === 'Page.loadEventFired') {
+      // An opened document has no other event at its end.
+      if (session === this.session) this.loading.resolve()
     } else if (isApp && method === 'Page.frameRequestedNavigation') {
       this.departures.add(String(params.url))
     }
