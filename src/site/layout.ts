@@ -165,7 +165,6 @@ function renderHead({ urls, files, theme }: Layout, page: Page): Part {
     ${new Html(scriptWords('scripts'))}${theme}
     ${reloadSeconds !== undefined && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}" /></noscript>`}
     ${['web.css' as const, ...styles].map((name) => html`<link rel="stylesheet" href="${addressOf(name)}" />`)}
-    ${['geist-1', 'bricolage-1'].map((name) => html`<link rel="preload" href="/static/${name}.woff2" as="font" type="font/woff2" crossorigin />`)}
     <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
     <link rel="apple-touch-icon" href="${addressOf('icon-192.png')}" />
     <link rel="manifest" href="/manifest.webmanifest" />
