@@ -48,16 +48,42 @@ function toBase64(text: string): string {
   return btoa(binary)
 }
 
+/** Returns the type of a script that has its code inside; undefined where that is no code. */
+function typeOf(inside: string): string | undefined {
+  const found = type.exec(inside)
+  const kind = (found?.[1] ?? found?.[2] ?? found?.[3] ?? '').trim()
+  return isScript.test(kind) && !hasSource.test(inside) ? kind : undefined
+}
+
+export const countLines = (text: string): number => text.split('\n').length - 1
+
+const linesAddedMax = 1e6
+
+/**
+ * Returns the page with as many empty lines before the code of a script as it has lines above it:
+ * in a written document the lines of each script count from its start.
+ */
+export function withLines(html: string): string {
+  let [from, lines, added] = [0, 0, 0]
+  return html.replace(scripts, (whole, start: string, inside: string, code: string, at: number) => {
+    const begin = at + whole.length - code.length
+    lines += countLines(html.slice(from, begin))
+    from = begin
+    added += lines
+    const isMoved = added < linesAddedMax && typeOf(inside) !== undefined
+    return isMoved ? `${start}${inside}>${'\n'.repeat(lines)}${code}` : whole
+  })
+}
+
 /**
  * Moves scripts whose text names dangerous elements into data: URLs, so that renaming does not
  * change them. Base64 holds no markup, so a text that only looks like a script is not parsed.
  */
 export const withEncodedScripts = (html: string): string =>
   html.replace(scripts, (whole, start: string, inside: string, code: string) => {
-    const found = type.exec(inside)
-    const kind = (found?.[1] ?? found?.[2] ?? found?.[3] ?? '').trim()
     const isSafe = !renamed.some(([pattern]) => code.search(pattern) >= 0)
-    if (isSafe || !isScript.test(kind) || hasSource.test(inside)) return whole
+    const kind = typeOf(inside)
+    if (isSafe || kind === undefined) return whole
     // An inline script runs in its place, whatever these say. A module heeds async.
     const rest = kind === 'module' ? inside : inside.replace(timing, '')
     return `${start}${rest} src="data:text/javascript;charset=utf-8;base64,${toBase64(code)}">`

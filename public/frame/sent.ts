@@ -2,7 +2,7 @@ import type { SandboxHost } from './host.ts'
 import { field } from './messages.ts'
 
 /** Time for an app to save before it ends. */
-const leaveMs = 150
+const leaveMs = 1_000
 
 /**
  * Returns whether an app sent a message. What a document sends as it goes away may have no source.

@@ -15,7 +15,7 @@ import { handDownFocus, nest } from './nest.ts'
 import { isQuirky, quirkless } from './quirks-text.ts'
 import { receivedOf } from './received.ts'
 import { opened, renamed, styled } from './renamed.ts'
-import { withEncodedScripts, withFragments } from './scripts-text.ts'
+import { countLines, withEncodedScripts, withFragments, withLines } from './scripts-text.ts'
 
 /**
  * The wrapper: the same bytes for every app, in one form for pages with files and in one for all
@@ -120,8 +120,6 @@ function secure(html: string): string {
   )
 }
 
-const countLines = (text: string): number => text.split('\n').length - 1
-
 /** Returns the libraries of a start message. The shell has built them. */
 const librariesIn = (data: unknown): Libraries | undefined => {
   const libraries = field(data, 'libraries')
@@ -161,7 +159,8 @@ async function start(
   if (document.hidden) {
     await new Promise((shown) => addEventListener('visibilitychange', shown, { once: true }))
   }
-  const page = withFragments(given.replace(/^\uFEFF+/, ''))
+  const text = withFragments(given.replace(/^\uFEFF+/, ''))
+  const page = depth > 0 ? text : withLines(text)
   const isQuirks = isQuirky(page)
   // A written document has a quirks mode of its own.
   const quirks = isQuirks && depth > 0
@@ -177,7 +176,7 @@ async function start(
     isMuted: field(data, 'isMuted') === true,
     labels: labelsIn(field(data, 'labels')),
     surroundings: surroundingsIn(field(data, 'surroundings')),
-    linesAbove: countLines(boot) + countLines(libraries?.script ?? ''),
+    linesAbove: depth > 0 ? countLines(boot + (libraries?.script ?? '')) : 0,
     files: withFiles?.read(data),
     received: receivedOf(data),
   }
