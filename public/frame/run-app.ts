@@ -1,7 +1,7 @@
 import { t } from '../words.ts'
 import { type OpenedFolder, openFolder } from './folder-shell.ts'
-import { keepSaves } from './kept-saves.ts'
 import { fetchOwn } from './host.ts'
+import { keepSaves } from './kept-saves.ts'
 import { type DialogResult, field, type PageContent, type Sound } from './messages.ts'
 import type { Shell, StartedApp } from './opened-page.ts'
 import { takeForm } from './received.ts'

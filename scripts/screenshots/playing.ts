@@ -23,7 +23,7 @@ const throws: [name: string, score: number][] = [
 ]
 
 /** Opens the frame of the app on a page of the viewer. */
-const appOn = (page: Page) => page.frameLocator('iframe').frameLocator('iframe')
+const appOn = (page: Page) => page.frameLocator('iframe')
 
 /** Presses a button of the bar, which counts no press in its first moments. */
 async function press(page: Page, name: string): Promise<void> {

@@ -232,11 +232,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
     return {
       notice,
       shown: (text: string): Promise<void> =>
-        page
-          .frameLocator('iframe')
-          .frameLocator('iframe')
-          .getByText(text, { exact: true })
-          .waitFor(),
+        page.frameLocator('iframe').getByText(text, { exact: true }).waitFor(),
       async install(app: string): Promise<void> {
         await page.goto(`${origin}/a/${app}/install`)
         await page.getByText('A copy is saved').waitFor()

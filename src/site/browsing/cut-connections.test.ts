@@ -98,7 +98,7 @@ test.skipIf(findBrowser('chromium') === undefined)(
       await agree.click({ timeout: 1_000 }).catch(() => undefined)
       return (await agree.count()) === 0
     })
-    const inner = page.frameLocator('iframe').frameLocator('iframe')
+    const inner = page.frameLocator('iframe')
     for (let cut = 0; cut < cutsMin; cut += 1) {
       await until(() => proxy.opened() > cut)
       while (proxy.cuts() === cut) await play()

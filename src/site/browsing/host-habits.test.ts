@@ -241,7 +241,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages of other hosts in 
           `fetch('/api/apps/${id}/player', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"name":"${name}"}' }).then(({ ok }) => ok)`,
         )
         await page.goto(`${origin}/a/${id}`)
-        const app = page.frameLocator('iframe').frameLocator('iframe')
+        const app = page.frameLocator('iframe')
         const sees = (text: string) => app.locator('output').filter({ hasText: text }).waitFor()
         const press = (label: string) => app.getByRole('button', { name: label }).click()
         await sees('ready')

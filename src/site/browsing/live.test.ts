@@ -107,7 +107,7 @@ document.querySelector('p').onclick = () => { throw new Error('broken ' + (count
       }
       const opened = await context.newPage()
       await opened.goto(`${origin}/a/${id}`)
-      const word = opened.frameLocator('iframe').frameLocator('iframe').getByText('break it')
+      const word = opened.frameLocator('iframe').getByText('break it')
       await word.waitFor()
       // The time of the page stands still, so that none of its timers ends.
       await opened.clock.install()

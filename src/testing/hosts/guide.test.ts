@@ -71,7 +71,7 @@ describe.skipIf(findForPages('chromium') === undefined)('the examples of docs/ap
                <script type="module">${text}\n;show('ran')</script>`,
         ),
       )
-      const frame = page.frameLocator('iframe').frameLocator('iframe')
+      const frame = page.frameLocator('iframe')
       await page.waitForLoadState()
       if (kind === 'js') {
         // The shell shows the board until the player closes it.
@@ -92,7 +92,7 @@ describe.skipIf(findForPages('chromium') === undefined)('the examples of docs/ap
       const [, , text] =
         examples.find(([, kind, one]) => kind === 'html' && one.includes('oracle')) ?? []
       const page = await open(await publish(text ?? ''))
-      const frame = page.frameLocator('iframe').frameLocator('iframe')
+      const frame = page.frameLocator('iframe')
       await frame.getByPlaceholder('Ask the oracle').fill('Will it rain?')
       await frame.getByRole('button', { name: 'Ask' }).click()
       await frame.locator('p').filter({ hasText: 'Will it rain?' }).waitFor()
