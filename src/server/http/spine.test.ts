@@ -56,7 +56,7 @@ interface Outcome {
 
 /** Ids, keys, secrets, times, and the handles of the callers and of agents that choose none. */
 const newWithEachCall =
-  /\bwhsec_[\w+/]+=*|\b(?:ann|kay|lee|rae)-\d+\b|\d{4}-\d\d-\d\dT[\d:.]+Z|\b[a-z]+-[a-z]+-\d{4}\b|(?<!\d\.)\b(?=[\w-]*\d|[\w-]*[A-Z][\w-]*[A-Z])[\w-]{11,}/g
+  /\bak_[\w-]+|\bwhsec_[\w+/]+=*|\b(?:ann|kay|lee|rae)-\d+\b|\d{4}-\d\d-\d\dT[\d:.]+Z|\b[a-z]+-[a-z]+-\d{4}\b|(?<!\d\.)\b(?=[\w-]*\d|[\w-]*[A-Z][\w-]*[A-Z])[\w-]{11,}/g
 const comparable = (body: unknown): unknown =>
   JSON.parse(JSON.stringify(body).replace(newWithEachCall, 'new'))
 
