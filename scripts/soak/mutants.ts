@@ -319,14 +319,14 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'codecs/openrouter-cached-tokens',
-    file: 'src/gateway/openrouter/generation.ts',
+    file: 'src/gateway/openrouter/operations.ts',
     from: 'native_tokens_cached: use.cached',
     to: 'native_tokens_cached: use.reasoning',
     tests: ['src/gateway/openrouter/generations.test.ts'],
   },
   {
     name: 'codecs/openrouter-credits',
-    file: 'src/gateway/openrouter/account.ts',
+    file: 'src/gateway/openrouter/operations.ts',
     from: 'toUsd(available + used)',
     to: 'toUsd(available)',
     tests: ['src/gateway/openrouter/generations.test.ts'],

@@ -1,18 +1,23 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { requireWhole } from '../../kernel/cursor.ts'
-import { listedModelsMax } from '../../kernel/limits.ts'
+import { fileKeptSecondsMax, fileKeptSecondsMin, listedModelsMax } from '../../kernel/limits.ts'
+import { iso } from '../../kernel/time.ts'
+import type { AccountId } from '../authentication.ts'
 import { requestOf } from '../call.ts'
 import { findModels, requireModel } from '../catalog/catalog.ts'
 import { modelOperation } from '../catalog/operations.ts'
+import { invalidField } from '../fields.ts'
 import * as stored from '../files/files.ts'
+import { findAll, type StoredFile } from '../files/files.ts'
+import { expiryOf } from '../files/lifetime.ts'
 import { download, fileOperation } from '../files/operations.ts'
-import { readUpload } from '../files/upload.ts'
+import { type Form, readUpload } from '../files/upload.ts'
 import { pageBetween } from '../list.ts'
 import { AnthropicErrorSchema } from '../messages-api/error-response.ts'
 import type { Model } from '../models/catalog.ts'
 import { operationsOf } from '../operation.ts'
-import * as files from './files.ts'
 import * as schemas from './schemas.ts'
+import type { AnthropicFile, AnthropicFileList, FileListQuery } from './schemas.ts'
 
 const operation = operationsOf('Files', AnthropicErrorSchema)
 const modelOperationOf = operationsOf('Models', AnthropicErrorSchema)
@@ -37,12 +42,12 @@ const uploadAnthropicFile = operation({
   ...fileOperation.upload,
   summary: 'Upload a file for messages.',
   input: {
-    read: (sent) => readUpload(requestOf(sent), files.readExpiry),
+    read: (sent) => readUpload(requestOf(sent), readExpiry),
     bodies: { 'multipart/form-data': { schema: schemas.uploadSchema } },
   },
   output: { 200: schemas.AnthropicFileSchema },
   async run(ctx, { caller: spender, body }) {
-    return files.present(ctx, await stored.create(ctx, spender.account, body))
+    return presentFile(ctx, await stored.create(ctx, spender.account, body))
   },
 })
 
@@ -56,7 +61,7 @@ const listAnthropicFiles = operation({
   },
   output: { 200: schemas.AnthropicFileListSchema },
   run: (ctx, { caller: spender, query, body }) =>
-    files.listFiles(ctx, spender.account, query, body.getAll('ids[]')),
+    listFiles(ctx, spender.account, query, body.getAll('ids[]')),
 })
 
 const getAnthropicFile = operation({
@@ -64,7 +69,7 @@ const getAnthropicFile = operation({
   ...fileOperation.get,
   output: { 200: schemas.AnthropicFileSchema },
   run: async (ctx, { caller: spender, params }) =>
-    files.present(ctx, await stored.use(ctx, spender.account, params.id)),
+    presentFile(ctx, await stored.use(ctx, spender.account, params.id)),
 })
 
 const getAnthropicFileContent = operation({
@@ -122,3 +127,56 @@ const presentModel = ({ id, name, contextLength, maxOutput }: Model): schemas.An
   deprecated_at: null,
   retires_at: null,
 })
+
+const idsMax = 100
+
+/**
+ * Lists the files of an account, newest first, in the pages of Anthropic's API: both those of ids
+ * and those of `page`. `ids`: those of the only files to list, on one page. Throws `bad_request`.
+ */
+async function listFiles(
+  ctx: AppContext,
+  account: AccountId,
+  { limit = pageSizeDefault, after_id, before_id: before, page: cursor }: FileListQuery,
+  ids: string[],
+): Promise<AnthropicFileList> {
+  if (ids.length > idsMax) throw invalidField('ids', `Send at most ${idsMax} ids.`)
+  const isByIds = ids.length > 0
+  const size = isByIds ? idsMax : requireWhole('limit', limit, listedModelsMax)
+  const files = await findAll(ctx, account)
+  const listed = isByIds ? files.filter(({ id }) => ids.includes(id)) : files
+  const { page, ...ends } = pageBetween(listed, { after: after_id ?? cursor, before }, size)
+  const isForward = ends.has_more && before === undefined
+  return {
+    data: page.map((file) => presentFile(ctx, file)),
+    ...ends,
+    next_page: isForward ? ends.last_id : null,
+  }
+}
+
+/** Reads `expires_in_seconds` of an upload. Throws `bad_request`. */
+function readExpiry(form: Form): number | undefined {
+  const text = form.get('expires_in_seconds')
+  if (text === null) return undefined
+  const seconds = /^\d{1,9}$/.test(String(text)) ? Number(text) : Number.NaN
+  if (seconds >= fileKeptSecondsMin && seconds <= fileKeptSecondsMax) return seconds
+  throw invalidField(
+    'expires_in_seconds',
+    `expires_in_seconds must be an integer from ${fileKeptSecondsMin} to ${fileKeptSecondsMax}.`,
+  )
+}
+
+/** Converts a file to Anthropic's format. */
+function presentFile(ctx: AppContext, file: StoredFile): AnthropicFile {
+  const expires = expiryOf(ctx, file)
+  return {
+    type: 'file',
+    id: file.id,
+    filename: file.filename,
+    mime_type: file.type,
+    size_bytes: file.bytes,
+    created_at: iso(file.created),
+    expires_at: expires === null ? null : iso(expires),
+    downloadable: true,
+  }
+}

@@ -6,7 +6,7 @@ import { chatErrors, ChunksSchema, CompletionSchema } from '../openai-chat/schem
 import { paidOperation } from '../operation.ts'
 import { knownFields, maxTokensSchema, modelSchema } from '../request-schemas.ts'
 import * as completions from './completions.ts'
-import { sharedFields } from './request.ts'
+import { sharedFields } from './completions.ts'
 
 /** The documented request. The body is parsed by hand. */
 const completionRequestSchema: OpenAPIV3.SchemaObject = {

@@ -1,22 +1,32 @@
 import type { AppContext } from '../../kernel/context.ts'
 import type { Content } from '../../kernel/http/outcome.ts'
-import { imagesPerRequestMax, promptCharsMax, unknownOutputTokens } from '../../kernel/limits.ts'
-import { type Json, lookUp, recordOf, recordsIn } from '../../kernel/schema.ts'
+import {
+  fetchedImageBytesMax,
+  imagesPerRequestMax,
+  mediaLinkMs,
+  promptCharsMax,
+  unknownOutputTokens,
+  upstreamResponseBytesMax,
+} from '../../kernel/limits.ts'
+import { isRecord, type Json, lookUp, recordOf, recordsIn } from '../../kernel/schema.ts'
 import { unixSeconds } from '../../kernel/time.ts'
+import { detectFileKind } from '../../store/file-kind.ts'
 import { encodeEvent, eventStream } from '../events.ts'
 import * as fields from '../fields.ts'
+import { fetchResult } from '../media-files/fetch-result.ts'
 import * as mediaFiles from '../media-files/media-files.ts'
 import type { Model } from '../models/catalog.ts'
 import { estimateTokens, maxInputTokens } from '../models/tokens.ts'
 import { createUsage, readUsage, type Usage } from '../models/usage.ts'
+import type { Candidate } from '../paid/candidates.ts'
+import type { CallDeadlines } from '../paid/deadlines.ts'
 import type { MediaRequest } from '../paid/media.ts'
 import { costHeader } from '../paid/paid-call.ts'
 import { type Preferences, readPreferences } from '../paid/preferences.ts'
 import { readJsonObject } from '../paid/response-body.ts'
 import { rejectUnpricedFields } from '../paid/unpriced-fields.ts'
-import { noContent } from '../paid/upstream-failure.ts'
+import { interruptionOf, noContent, unfetchable, unreadable } from '../paid/upstream-failure.ts'
 import type { UpstreamCall } from '../providers/upstream.ts'
-import { imageDetails, readResults, storeImages, withoutUnfetched } from './stored-images.ts'
 
 /** The parsed fields of a request for images. */
 export interface ImageParams {
@@ -186,4 +196,98 @@ function toImageEvents(path: string, result: unknown): Content {
     return { type, b64_json, created_at: created, ...details, usage }
   })
   return eventStream(new Blob(events.map(encodeEvent)).stream(), costHeader(Number(cost)))
+}
+
+/** Reads the images of a response, also from URLs. Without an image it is a failure. */
+async function readResults(
+  ctx: AppContext,
+  data: unknown[],
+  { offer: { upstream } }: Candidate,
+  deadlines: CallDeadlines,
+) {
+  const results = await readImageResults(data, async (url, bytesMax) => {
+    const bytes = await fetchResult(ctx, { upstream, url, bytesMax }, deadlines)
+    return bytes instanceof Uint8Array ? bytes : undefined
+  })
+  if (results.images.length > 0) return results
+  if (results.unfetched === 0) return unreadable
+  return deadlines.cause === 'client' ? interruptionOf(deadlines) : unfetchable
+}
+
+/** Returns the properties of the images that an upstream sends in OpenAI's format. */
+const imageDetails = (response: Json): Json =>
+  Object.fromEntries(
+    ['background', 'output_format', 'quality', 'size'].flatMap((name) =>
+      typeof response[name] === 'string' ? [[name, response[name]]] : [],
+    ),
+  )
+
+/** Reduces the output tokens by the share of the images that could not be fetched. */
+function withoutUnfetched(usage: Usage, images: number, unfetched: number): Usage {
+  if (unfetched === 0) return usage
+  const completion = Math.ceil((usage.completion * images) / (images + unfetched))
+  return { ...usage, completion, reasoning: Math.min(usage.reasoning, completion), estimated: true }
+}
+
+/** Stores images behind signed URLs, unless the client requested bytes. */
+async function storeImages(ctx: AppContext, images: ImageResult[], asBytes: boolean) {
+  const rows: mediaFiles.MediaFile[] = []
+  const data: Record<string, string>[] = []
+  for (const image of images) {
+    const prompt = image.revisedPrompt === undefined ? {} : { revised_prompt: image.revisedPrompt }
+    if (asBytes) {
+      data.push({ b64_json: Buffer.from(image.bytes).toString('base64'), ...prompt })
+    } else {
+      const row = await mediaFiles.store(ctx, { ...image, forMs: mediaLinkMs })
+      rows.push(row)
+      data.push({ url: mediaFiles.signedUrlOf(ctx, row), ...prompt })
+    }
+  }
+  return { rows, data }
+}
+
+/** An image of an upstream's response. */
+interface ImageResult {
+  bytes: Uint8Array
+  type: string
+  /** The prompt as the model changed it. */
+  revisedPrompt?: string
+}
+
+/** Fetches the bytes of a URL, at most `bytesMax`; undefined when they cannot be fetched. */
+type FetchUrl = (url: string, bytesMax: number) => Promise<Uint8Array | undefined>
+
+/**
+ * Reads the images of a response, and fetches those that are URLs. It skips invalid ones;
+ * `unfetched` counts the URLs without an image.
+ */
+async function readImageResults(data: unknown[], fetchUrl: FetchUrl) {
+  const images: ImageResult[] = []
+  let unfetched = 0
+  let bytesLeft = fetchedImageBytesMax
+  for (const { b64_json, url, revised_prompt } of data.filter(isRecord)) {
+    const base64 = typeof b64_json === 'string' ? b64_json : base64Of(url)
+    const isFetched = base64 === undefined && typeof url === 'string'
+    const bytes = isFetched ? await fetchUrl(url, bytesLeft) : Buffer.from(base64 ?? '', 'base64')
+    const image = bytes && (await detectImage(bytes))
+    if (isFetched) bytesLeft -= bytes?.byteLength ?? 0
+    if (isFetched && !image) unfetched += 1
+    const prompt = typeof revised_prompt === 'string' && { revisedPrompt: revised_prompt }
+    if (image) images.push({ ...image, ...prompt })
+  }
+  return { images, unfetched }
+}
+
+const dataUrl = /^data:image\/[a-z+.-]+;base64,/i
+
+/** Returns the base64 of a data: URL; undefined for any other value. */
+function base64Of(url: unknown): string | undefined {
+  const [prefix] = (typeof url === 'string' && dataUrl.exec(url)) || []
+  return prefix === undefined ? undefined : String(url).slice(prefix.length)
+}
+
+/** Returns an image with its detected type, so that this server serves nothing but images. */
+async function detectImage(bytes: Uint8Array): Promise<ImageResult | undefined> {
+  const file = await detectFileKind(bytes, upstreamResponseBytesMax)
+  return 'kind' in file && file.kind === 'picture' ? { bytes, type: file.type } : undefined
 }

@@ -1,19 +1,25 @@
 import { Type } from '@sinclair/typebox'
 
+import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { Content } from '../../kernel/http/outcome.ts'
+import { lookUp } from '../../kernel/schema.ts'
+import { unixSeconds } from '../../kernel/time.ts'
 import { isTranscriptionModel } from '../audio/transcriptions.ts'
-import { key } from '../authentication.ts'
+import { type AccountId, key } from '../authentication.ts'
 import { requestOf } from '../call.ts'
 import { findModels, requireModel } from '../catalog/catalog.ts'
 import { modelOperation } from '../catalog/operations.ts'
+import { invalidField } from '../fields.ts'
 import * as stored from '../files/files.ts'
+import { findAll, type StoredFile } from '../files/files.ts'
+import { expiryOf } from '../files/lifetime.ts'
 import { download, fileOperation } from '../files/operations.ts'
-import { readUpload } from '../files/upload.ts'
+import { type Form, readLifetime, readUpload } from '../files/upload.ts'
 import type { Model } from '../models/catalog.ts'
 import { mediaErrors, operationsOf, paidUpload } from '../operation.ts'
-import * as files from './files.ts'
 import * as schemas from './schemas.ts'
+import type { FileListQuery, MistralFile, MistralFileList, sampleTypes } from './schemas.ts'
 import { createMistralTranscription as transcribe, readForm } from './transcriptions.ts'
 
 const operation = operationsOf('Files')
@@ -42,12 +48,12 @@ const uploadMistralFile = operation({
   ...fileOperation.upload,
   summary: 'Upload a file.',
   input: {
-    read: (sent) => readUpload(requestOf(sent), files.readExpiry),
+    read: (sent) => readUpload(requestOf(sent), readExpiry),
     bodies: { 'multipart/form-data': { schema: schemas.uploadSchema } },
   },
   output: { 200: schemas.MistralFileSchema },
   async run(ctx, { caller: spender, body }) {
-    return files.present(ctx, await stored.create(ctx, spender.account, body))
+    return presentFile(ctx, await stored.create(ctx, spender.account, body))
   },
 })
 
@@ -60,8 +66,7 @@ const listMistralFiles = operation({
     read: async (sent) => new URL(requestOf(sent).url).searchParams,
   },
   output: { 200: schemas.MistralFileListSchema },
-  run: (ctx, { caller: spender, query, body }) =>
-    files.listFiles(ctx, spender.account, query, body),
+  run: (ctx, { caller: spender, query, body }) => listFiles(ctx, spender.account, query, body),
 })
 
 const getMistralFile = operation({
@@ -70,7 +75,7 @@ const getMistralFile = operation({
   output: { 200: schemas.MistralOneFileSchema },
   async run(ctx, { caller: spender, params }) {
     const file = await stored.use(ctx, spender.account, params.id)
-    return { ...files.present(ctx, file), deleted: false as const }
+    return { ...presentFile(ctx, file), deleted: false as const }
   },
 })
 
@@ -171,5 +176,74 @@ function presentModel(model: Model): schemas.MistralModel {
       audio_speech: type === 'audio' && outputs.includes('audio'),
     },
     type: 'base',
+  }
+}
+
+const pageSizeDefault = 100
+/** The purpose of the files that this server writes. */
+const resultPurpose = 'batch_output'
+
+const sampleTypesByPurpose: Record<string, (typeof sampleTypes)[number]> = {
+  batch: 'batch_request',
+  [resultPurpose]: 'batch_result',
+  pretrain: 'pretrain',
+}
+
+/**
+ * Lists the files of an account, newest first, in the numbered pages of Mistral's API. `words`: the
+ * parameters, which may be repeated.
+ */
+async function listFiles(
+  ctx: AppContext,
+  account: AccountId,
+  { page = 0, page_size: size = pageSizeDefault, include_total, search = '' }: FileListQuery,
+  words: URLSearchParams,
+): Promise<MistralFileList> {
+  const isOneOf = (value: string, name: string): boolean =>
+    !words.has(name) || words.getAll(name).includes(value)
+  const files = (await findAll(ctx, account)).map((file) => presentFile(ctx, file))
+  const matching = files.filter(
+    ({ purpose, sample_type, source, mimetype, filename }) =>
+      isOneOf(purpose, 'purpose') &&
+      isOneOf(sample_type, 'sample_type') &&
+      isOneOf(source, 'source') &&
+      isOneOf(mimetype, 'mimetypes') &&
+      filename.toLowerCase().includes(search.toLowerCase()),
+  )
+  return {
+    object: 'list',
+    data: matching.slice(page * size, (page + 1) * size),
+    total: include_total === 'false' ? null : matching.length,
+  }
+}
+
+/** Reads the lifetime of an upload, and checks its visibility. Throws `bad_request`. */
+function readExpiry(form: Form): number | undefined {
+  if (form.get('expiry') !== null) {
+    throw invalidField('expiry', 'Send the lifetime in seconds, as "expires_after[seconds]".')
+  }
+  if ((form.get('visibility') ?? 'workspace') !== 'workspace') {
+    throw invalidField('visibility', 'The files of an account have the visibility workspace.')
+  }
+  return readLifetime(form)
+}
+
+/** Converts a file to Mistral's format. */
+function presentFile(ctx: AppContext, file: StoredFile): MistralFile {
+  const expires = expiryOf(ctx, file)
+  return {
+    id: file.id,
+    object: 'file',
+    bytes: file.bytes,
+    created_at: unixSeconds(file.created),
+    expires_at: expires === null ? null : unixSeconds(expires),
+    filename: file.filename,
+    purpose: file.purpose,
+    sample_type: lookUp(sampleTypesByPurpose, file.purpose) ?? 'instruct',
+    num_lines: null,
+    mimetype: file.type,
+    source: file.purpose === resultPurpose ? 'mistral' : 'upload',
+    signature: null,
+    visibility: 'workspace',
   }
 }

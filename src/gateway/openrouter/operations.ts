@@ -1,15 +1,22 @@
-import { anyone, key } from '../authentication.ts'
+import type { AppContext } from '../../kernel/context.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { type NanoUsd, toUsd } from '../../kernel/money.ts'
+import { day, iso, utcDay } from '../../kernel/time.ts'
+import { sumSpendingSince } from '../../money/ledger/caps.ts'
+import { balanceOf } from '../../money/ledger/ledger.ts'
+import { anyone, key, type KeySpender } from '../authentication.ts'
 import { modelOperation } from '../catalog/operations.ts'
 import { embeddingOperations } from '../embeddings/operations.ts'
+import { listUses, type Use } from '../models/history.ts'
+import { totalCharged } from '../models/spending.ts'
 import { createChatCompletion } from '../openai-chat/chat-completions.ts'
 import * as chat from '../openai-chat/schemas.ts'
 import { operationsOf, paidOperation } from '../operation.ts'
 import { responseOperations } from '../responses/operations.ts'
-import { describeCredits, describeKey } from './account.ts'
 import { OpenRouterErrorSchema } from './error-response.ts'
-import { generationId, getGeneration } from './generation.ts'
 import * as models from './models.ts'
 import * as schemas from './schemas.ts'
+import type { CreditsResponse, GenerationResponse, KeyResponse } from './schemas.ts'
 
 const operation = operationsOf('Models', OpenRouterErrorSchema)
 const accountOperation = operationsOf('Account', OpenRouterErrorSchema)
@@ -135,3 +142,133 @@ export const openRouterOperations = [
   getOpenrouterCredits,
   getOpenrouterGeneration,
 ]
+
+/** Returns the calling key with its spending in USD (OpenRouter, GET /key). Days are in UTC. */
+async function describeKey(ctx: AppContext, { key, cap }: KeySpender): Promise<KeyResponse> {
+  const since = (ago: number) =>
+    sumSpendingSince(ctx.db.read, cap.key, utcDay(ctx.clock.now() - ago * day))
+  const [total, today, week, month] = await Promise.all([
+    sumSpendingSince(ctx.db.read, cap.key, ''),
+    since(0),
+    since(6),
+    since(29),
+  ])
+  const left = (max: NanoUsd): number => toUsd(max > today ? max - today : 0n)
+  return {
+    data: {
+      label: key.name || key.prefix,
+      limit: cap.max === null ? null : toUsd(cap.max),
+      limit_remaining: cap.max === null ? null : left(cap.max),
+      limit_reset: cap.max === null ? null : 'daily',
+      usage: toUsd(total),
+      usage_daily: toUsd(today),
+      usage_weekly: toUsd(week),
+      usage_monthly: toUsd(month),
+      byok_usage: 0,
+      byok_usage_daily: 0,
+      byok_usage_weekly: 0,
+      byok_usage_monthly: 0,
+      include_byok_in_limit: false,
+      is_free_tier: false,
+      is_management_key: false,
+      is_provisioning_key: false,
+      allowed_data_regions: ['global'],
+      creator_user_id: null,
+      organization_id: null,
+      workspace_id: null,
+      free_model_daily_requests: { limit: 0, used: 0, remaining: 0 },
+      rate_limit: {
+        requests: ctx.state.limits.gatewayRequests.max,
+        interval: '60s',
+        note: 'Requests per minute from one address; 0 is no limit.',
+      },
+    },
+  }
+}
+
+/**
+ * Returns the funds of the account in USD (OpenRouter, GET /credits): what its model calls have
+ * cost, and the sum of that and the available balance.
+ */
+async function describeCredits(
+  ctx: AppContext,
+  { owner, account }: KeySpender,
+): Promise<CreditsResponse> {
+  const [{ available }, used] = await Promise.all([
+    balanceOf(ctx, owner),
+    totalCharged(ctx.db, account),
+  ])
+  return { data: { total_credits: toUsd(available + used), total_usage: toUsd(used) } }
+}
+
+const idPrefix = 'gen-'
+
+/** Calls of an account, newest first, among which a generation is found. */
+const generationsMax = 1_000
+
+/** Returns the id of a chat response of OpenRouter, which finds its charge (GET /generation). */
+const generationId = (requestId: string): string => idPrefix + requestId
+
+/** Returns a call of an account by the `id` of its response. Throws `not_found`. */
+async function getGeneration(
+  { db }: AppContext,
+  account: string,
+  id: string,
+): Promise<GenerationResponse> {
+  const requestId = id.startsWith(idPrefix) ? id.slice(idPrefix.length) : id
+  const { rows } = await listUses(db.read, { account, page: 1, size: generationsMax })
+  const use = rows.find((row) => row.requestId === requestId)
+  if (!use) throw new ApiError('not_found', { what: 'generation' })
+  return { data: present(use) }
+}
+
+/** OpenRouter's fields of which this gateway has no record. */
+const unknownFields = {
+  app_id: null,
+  cache_discount: null,
+  external_user: null,
+  finish_reason: null,
+  http_referer: null,
+  moderation_latency: null,
+  native_finish_reason: null,
+  native_tokens_completion_images: null,
+  num_fetches: null,
+  num_input_audio_prompt: null,
+  num_media_completion: null,
+  num_media_prompt: null,
+  preset_id: null,
+  provider_responses: null,
+  router: null,
+  service_tier: null,
+  streamed: null,
+  upstream_id: null,
+  upstream_inference_cost: null,
+  user_agent: null,
+  web_search_engine: null,
+  workspace_id: null,
+} as const
+
+const present = (use: Use): GenerationResponse['data'] => ({
+  ...unknownFields,
+  id: idPrefix + use.requestId,
+  request_id: use.requestId,
+  api_type: use.type === 'embedding' ? 'embeddings' : 'completions',
+  cancelled: use.status === 'interrupted',
+  created_at: iso(use.at),
+  data_region: 'global',
+  generation_time: use.ms,
+  is_byok: false,
+  latency: use.firstByteMs,
+  model: use.model,
+  tokens_prompt: use.input,
+  tokens_completion: use.output,
+  native_tokens_prompt: use.input,
+  native_tokens_completion: use.output,
+  native_tokens_cached: use.cached,
+  native_tokens_reasoning: use.reasoning,
+  num_search_results: use.searches,
+  origin: '',
+  provider_name: use.upstream,
+  total_cost: toUsd(use.charged),
+  usage: toUsd(use.charged),
+})

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, expect, test } from 'bun:test'
 
-import { findLocalServers } from '../../gateway/providers/local-servers.ts'
+import { findLocalServers } from '../../gateway/providers/model-list.ts'
 import { loadConfig } from '../../kernel/config/load.ts'
 import { providers } from '../../kernel/config/providers.ts'
 import { Sealing } from '../../kernel/state/sealing.ts'

@@ -1,5 +1,5 @@
 import { builderKind } from '../../apps/builds/builder-kind.ts'
-import { findLocalServers, type FoundServer } from '../../gateway/providers/local-servers.ts'
+import { findLocalServers, type FoundServer } from '../../gateway/providers/model-list.ts'
 import { isFixed } from '../../kernel/config/values.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { rejectRequest } from '../../kernel/errors.ts'

@@ -1,6 +1,5 @@
 import { addMoney } from '../../apps/owners/wallet-operations.ts'
-import type { InvoiceStatusBody } from '../../gateway/topups/schemas.ts'
-import { getInvoiceStatus } from '../../gateway/topups/topups.ts'
+import { getInvoiceStatus, type InvoiceStatusBody } from '../../gateway/topups/operations.ts'
 import type { Config } from '../../kernel/config/settings.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'

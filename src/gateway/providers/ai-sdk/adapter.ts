@@ -2,7 +2,14 @@ import type { EmbeddingModelV4, JSONValue, RerankingModelV4 } from '@ai-sdk/prov
 
 import type { AiSdkKind } from '../../../kernel/config/providers.ts'
 import { ApiError } from '../../../kernel/errors.ts'
-import { asString, itemsOf, type Json, recordOf } from '../../../kernel/schema.ts'
+import {
+  asString,
+  itemsOf,
+  type Json,
+  lookUp,
+  parseRecord,
+  recordOf,
+} from '../../../kernel/schema.ts'
 import { type Clock, unixSeconds } from '../../../kernel/time.ts'
 import { cohereCodec } from '../../cohere/encode.ts'
 import type { ChatEvent } from '../../conversation/chat-event.ts'
@@ -12,19 +19,20 @@ import { openAiNames, unknownFields } from '../../conversation/sampling.ts'
 import { geminiCodec } from '../../gemini/encode.ts'
 import { messagesCodec } from '../../messages-api/encode.ts'
 import { bedrockChat, bedrockWholeChat } from '../bedrock/chat.ts'
-import { sendEncoded } from '../codec-chat.ts'
 import { reject, type Rejected } from '../error-body.ts'
 import { HttpClient } from '../http-client.ts'
 import { ignoredFields } from '../request-body.ts'
-import type {
-  SentChat,
-  SentRequest,
-  Upstream,
-  UpstreamCall,
-  UpstreamChat,
-  UpstreamPath,
+import {
+  readErrorText,
+  receiveResponse,
+  type SentChat,
+  type SentRequest,
+  type Upstream,
+  type UpstreamCall,
+  type UpstreamChat,
+  type UpstreamPath,
 } from '../upstream.ts'
-import { rejectionOf } from './errors.ts'
+import { rejectionOf, toRejection } from './errors.ts'
 import {
   editImages,
   generateImages,
@@ -174,7 +182,7 @@ async function sendCall(
 const noModel = (path: string): Rejected => reject(404, `No such model at ${path}.`)
 
 /** Embeds texts, in as many calls as the provider needs. Only OpenAI accepts token ids. */
-export async function createEmbeddings(
+async function createEmbeddings(
   model: EmbeddingModelV4,
   body: Json,
   signal: AbortSignal,
@@ -213,7 +221,7 @@ function cohereOptions({ dimensions, input_type, truncate }: Json) {
 }
 
 /** Sorts documents by their relevance. `meta` has the units that Cohere bills. */
-export async function rerank(
+async function rerank(
   model: RerankingModelV4,
   body: Json,
   signal: AbortSignal,
@@ -249,5 +257,51 @@ const isCohereField = (kind: string, path: UpstreamPath, name: string): boolean 
   kind === 'cohere' && path === '/embeddings' && ['input_type', 'truncate'].includes(name)
 
 /** Returns whether a field of a request reaches a provider. */
-export const isKnownField = (path: UpstreamPath, name: string): boolean =>
+const isKnownField = (path: UpstreamPath, name: string): boolean =>
   knownFields[path]?.includes(name) ?? true
+
+/** The headers with the API key, by kind of upstream. */
+const keyHeaders: Record<string, (key: string) => Record<string, string>> = {
+  anthropic: (key) => ({ 'x-api-key': key }),
+  google: (key) => ({ 'x-goog-api-key': key }),
+  cohere: (key) => ({ authorization: `Bearer ${key}` }),
+}
+
+/**
+ * Sends a chat to an upstream in the API of its codec. Throws UpstreamError when there was no
+ * response.
+ */
+async function sendEncoded(
+  upstream: TypedUpstream,
+  codec: UpstreamCodec,
+  { request, signal, ...target }: UpstreamChat,
+): Promise<SentChat> {
+  const { name, kind, baseUrl, apiKey, client } = upstream
+  const { path, body, headers } = codec.encode(request, target)
+  const sent = client.fetch(baseUrl + path, {
+    method: 'POST',
+    headers: {
+      ...headers,
+      'content-type': 'application/json',
+      'accept-encoding': 'identity',
+      ...(apiKey && lookUp(keyHeaders, kind)?.(apiKey)),
+    },
+    body: JSON.stringify(body),
+    signal,
+  })
+  const response = await receiveResponse(sent, name, signal)
+  if (!response.ok) return readRejection(upstream, signal, response)
+  return { response, codec, ignored: codec.ignoredFields(request) }
+}
+
+async function readRejection(
+  upstream: TypedUpstream,
+  signal: AbortSignal,
+  response: Response,
+): Promise<Rejected> {
+  const text = await readErrorText(response, upstream.name, signal)
+  const body = recordOf(parseRecord(text))
+  const message = asString(recordOf(body.error).message ?? body.message) || 'The request failed.'
+  const wait = response.headers.get('retry-after') ?? undefined
+  return toRejection({ status: response.status, text, message, wait }, upstream)
+}
