@@ -44,8 +44,9 @@ async function sendAllowed(input: unknown, call: Call): Promise<Response> {
   const path = pathIn(input)
   await allowModels(call)
   const response = await send(path, input, call)
-  if (!/^not_(?:granted|signed_in)$/.test(codeOf(response))) return response
-  await allowModels(call, true)
+  const code = codeOf(response)
+  if (!/^not_(?:granted|signed_in)$/.test(code)) return response
+  await allowModels(call, code)
   return send(path, input, call)
 }
 

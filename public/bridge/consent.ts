@@ -13,13 +13,14 @@ let asking: Promise<void> | undefined
 
 /**
  * Resolves when the player has agreed that the app calls models, up to a cap of the day. The first
- * call asks, and all others wait for the answer. `again`: the server no longer knows the consent.
- * Throws `not_granted` after “Not now”, until the page is opened again.
+ * call asks, and all others wait for the answer. `failed` is the code of a call without a payer:
+ * the consent ended, or a sponsor has too little left. Throws `not_granted` after “Not now”, until
+ * the page is opened again.
  */
-export async function allowModels(call: Call, again = false): Promise<void> {
-  if (again && state === 'granted') state = 'unknown'
+export async function allowModels(call: Call, failed = ''): Promise<void> {
+  if (failed !== '' && state === 'granted') state = 'unknown'
   if (state === 'unknown') {
-    asking ??= askPlayer(call.app).finally(() => void (asking = undefined))
+    asking ??= askPlayer(call.app, failed).finally(() => void (asking = undefined))
     await Promise.race([asking, ended(call.signal)])
   }
   if (state !== 'denied') return
@@ -37,10 +38,18 @@ const ended = (signal: AbortSignal): Promise<never> =>
 /** The question outlives the call that raised it. */
 const forever = new AbortController().signal
 
-async function askPlayer(app: string): Promise<void> {
+/** Returns what a player has agreed to. A sponsor who did not pay leaves it to the player. */
+function stateIn(about: unknown, failed: string): string {
+  const known = text(about, 'state', 20)
+  const isSponsored = known === 'ready' && field(about, 'dailyCap') === null
+  if (failed === '' || !isSponsored) return known
+  return failed === 'not_signed_in' ? 'sign_in' : 'ask'
+}
+
+async function askPlayer(app: string, failed: string): Promise<void> {
   const server = { app, signal: forever }
   const about: unknown = await (await callServer(server, 'GET', '/ai')).json()
-  const known = text(about, 'state', 20)
+  const known = stateIn(about, failed)
   if (known === 'no_model') {
     throw new CallError('unavailable', 'This server has no model for apps.')
   }

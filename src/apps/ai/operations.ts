@@ -20,7 +20,7 @@ import { findAppModel } from './models.ts'
 import * as schemas from './schemas.ts'
 import { SponsorRequestSchema, SponsorResponseSchema } from './schemas.ts'
 import * as sponsors from './sponsors.ts'
-import { findSponsorSpender, marginOf, usesOf } from './sponsors.ts'
+import { isSponsored, marginOf, usesOf } from './sponsors.ts'
 import { findTurnCost } from './turns.ts'
 
 const operation = operationsOf('Playing')
@@ -48,13 +48,12 @@ async function presentAi(ctx: AppContext, app: App, visitor: Visitor): Promise<s
   const model = findAppModel(ctx, 'chat')
   const uses = await usesOf(ctx, app, 'ai')
   const margin = marginOf(ctx, app)
-  const isSponsored = (await findSponsorSpender(ctx, app, visitor)) !== undefined
   const consent = player && (await consents.findConsent(ctx, app.id, player, { uses, margin }))
   const counter = player && consents.playerCounter(app.id, player.id)
   const spent = counter && (await ledger.spentToday(ctx, counter))
   const owner = ownerOf(visitor)
   const balance = owner && (await ledger.balanceOf(ctx, owner))
-  const isReady = isSponsored || consent !== undefined
+  const isReady = consent !== undefined || (await isSponsored(ctx, app, visitor))
   const state = !model ? 'no_model' : isReady ? 'ready' : player ? 'ask' : 'sign_in'
   return {
     limits,

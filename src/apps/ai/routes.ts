@@ -19,7 +19,7 @@ import * as hosting from '../../people/error-response.ts'
 import { getVisitor } from '../../people/session-user.ts'
 import { getPlayable } from '../playable.ts'
 import { appModel, type Work } from './models.ts'
-import { getPayer } from './sponsors.ts'
+import { findPayer } from './sponsors.ts'
 import { measureTurn } from './turns.ts'
 
 const routes: Record<string, Work> = {
@@ -37,7 +37,8 @@ export interface ModelRequest {
   work: Work
   route: string
   params: Record<string, string>
-  source: { value: Json } | { request: Request }
+  /** Returns the body, again for each payer. */
+  source(): { value: Json } | { request: Request }
 }
 
 /**
@@ -58,19 +59,20 @@ async function readModelRequest(
     const given = body['generationConfig']
     body['generationConfig'] = { maxOutputTokens: aiOutputTokens, ...(isRecord(given) && given) }
     const params = { '*': `${model}:${method}` }
-    return { work: 'chat', route: '/models/*', params, source: { value: body } }
+    return { work: 'chat', route: '/models/*', params, source: () => ({ value: body }) }
   }
   const work = lookUp(routes, path)
   if (!work) throw new ApiError('not_found', { what: 'model call' })
   const route = path.slice('v1'.length)
   if (work === 'transcription') {
-    return { work, route, params: {}, source: { request: await readForm(ctx, request) } }
+    const create = await readForm(ctx, request)
+    return { work, route, params: {}, source: () => ({ request: create() }) }
   }
   const body = await readJson(request, path)
   body['model'] = appModel(ctx, work, String(body['model'] ?? '')).id
   // Responses that another app of this player caused are not this one's.
   delete body['cache']
-  return { work, route, params: {}, source: { value: body } }
+  return { work, route, params: {}, source: () => ({ value: body }) }
 }
 
 /** Tools that the page or the model runs. Others reach servers and files that a page may not. */
@@ -150,8 +152,8 @@ function measure(value: unknown, field: string, sizes: { text: number; files: nu
   }
 }
 
-/** Reads a recording with its fields, and sets its model. */
-async function readForm(ctx: AppContext, request: Request): Promise<Request> {
+/** Reads a recording with its fields, and sets its model. Returns a function that sends them. */
+async function readForm(ctx: AppContext, request: Request): Promise<() => Request> {
   const bytes = await readBodyBytes(request, aiFileBytesMax + aiTextBytesMax)
   const headers = { 'content-type': request.headers.get('content-type') ?? '' }
   const sent = await new Response(bytes, { headers }).formData().catch(() => undefined)
@@ -166,7 +168,7 @@ async function readForm(ctx: AppContext, request: Request): Promise<Request> {
   }
   body.append('file', file, 'name' in file ? String(file.name) : 'recording')
   body.append('model', appModel(ctx, 'transcription', String(sent.get('model') ?? '')).id)
-  return new Request(request.url, { method: 'POST', body, signal: request.signal })
+  return () => new Request(request.url, { method: 'POST', body, signal: request.signal })
 }
 
 /** The header with the name of an error, which the shell reads in every format of errors. */
@@ -212,15 +214,17 @@ export async function callModel(
   const respond = async (): Promise<Response> => {
     const visitor = await identify(ctx, senderOf(request))
     const app = await getPlayable(ctx, id, senderOf(request))
-    const payer = await getPayer(ctx, app, visitor)
-    const { work, route, ...sent } = await readModelRequest(ctx, request, path)
+    const payBy = await findPayer(ctx, app, visitor)
+    const { work, route, params, source } = await readModelRequest(ctx, request, path)
     const { searchParams } = new URL(request.url)
     const alt = searchParams.get('alt')
-    const measured =
-      work === 'chat' ? { ...payer, onServed: measureTurn(ctx, app.id, payer) } : payer
     const operation = await getOperation('POST', route)
-    const call = { ...sent, query: alt === null ? {} : { alt } }
-    const outcome = await performPaid(ctx, request, measured, operation, call)
+    const outcome = await payBy((payer) => {
+      const measured =
+        work === 'chat' ? { ...payer, onServed: measureTurn(ctx, app.id, payer) } : payer
+      const call = { params, source: source(), query: alt === null ? {} : { alt } }
+      return performPaid(ctx, request, measured, operation, call)
+    })
     return toResponse(ctx, request, replayInOwnEnvelope(innerPath, outcome, requestId))
   }
   const response = await respond().catch((error: unknown) =>

@@ -1,11 +1,16 @@
 import { afterEach, expect, test } from 'bun:test'
 
-import { fromCredits } from '../../kernel/money.ts'
+import { eq } from 'drizzle-orm'
+
+import { fromCredits, zero } from '../../kernel/money.ts'
+import { agentAccount } from '../../money/ledger/accounts.ts'
 import { doctor } from '../../money/ledger/doctor.ts'
+import { accounts } from '../../money/ledger/tables.ts'
 import { findByHandle } from '../../people/agents/agents.ts'
 import { updateLimits } from '../../people/agents/spending.ts'
 import { createTestPerson, createTestSession } from '../../testing/fixtures/people.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { makeWav } from '../../testing/fixtures/wav.ts'
 
 const html = `<!doctype html><title>Oracle</title><script>service.ai.chat('Hello')</script>`
 const body = { messages: [{ role: 'user', content: 'Tell me of the sea' }] }
@@ -76,6 +81,57 @@ test('beyond the caps the player is asked, and after the end, too', async () => 
   expect((await ann.call('DELETE', `/apps/${id}/sponsor`)).body).toEqual({ sponsor: null })
   expect((await chat(id, '192.0.2.50', asOlga)).code).toBe('not_granted')
   expect((await ann.call('GET', `/apps/${id}/sponsor`)).body).toEqual({ sponsor: null })
+})
+
+test('a call that is more than a sponsor has left is paid by the player, who agrees first', async () => {
+  const { ann, id } = await openOracle()
+  const { person } = await createTestPerson(t, 'olga', 1n)
+  const { cookie } = await createTestSession(t, { person })
+  const headers = { ...here, cookie }
+  // Of the cap, nothing is spent, and the hold of a call is more.
+  await ann.call('PUT', `/apps/${id}/sponsor`, { dailyCap: 1, playerDailyCap: 1 })
+  const before = await t.snapshot()
+  expect((await chat(id, '192.0.2.50')).code).toBe('not_signed_in')
+  expect((await chat(id, '192.0.2.50', headers)).code).toBe('not_granted')
+  expect(await t.snapshot()).toEqual(before)
+  const consent = { uses: ['ai'], dailyCap: 20, remember: false }
+  await t.call('PUT', `/apps/${id}/consent`, { headers, body: consent })
+  const paid = await chat(id, '192.0.2.50', headers)
+  expect(paid.status).toBe(200)
+  const me = await t.call('GET', '/people/me', { headers })
+  expect(me.body).toMatchObject({ credits: (1e9 - nanoOf(paid.headers)) / 1e6, held: 0 })
+  expect((await ann.call('GET', '/me')).body).toMatchObject({ credits: 400, held: 0 })
+})
+
+test('a sponsor without credits leaves the call to the player', async () => {
+  const { ann, id } = await openOracle()
+  const { person } = await createTestPerson(t, 'olga', 1n)
+  const { cookie } = await createTestSession(t, { person })
+  const headers = { ...here, cookie }
+  await ann.call('PUT', `/apps/${id}/sponsor`, { dailyCap: 300, playerDailyCap: 300 })
+  const found = await findByHandle(t.ctx, ann.handle)
+  await t.ctx.db.tx((db) =>
+    db
+      .update(accounts)
+      .set({ balance: zero, free: zero })
+      .where(eq(accounts.id, agentAccount(found?.id ?? ''))),
+  )
+  expect((await chat(id, '192.0.2.50', headers)).code).toBe('not_granted')
+  const consent = { uses: ['ai'], dailyCap: 20, remember: false }
+  await t.call('PUT', `/apps/${id}/consent`, { headers, body: consent })
+  expect((await chat(id, '192.0.2.50', headers)).status).toBe(200)
+  // The body of a form is read again for the player.
+  const form = new FormData()
+  form.append('file', new File([makeWav()], 'a.wav', { type: 'audio/wav' }))
+  const sent = new Request('http://localhost/', { method: 'POST', body: form })
+  const type = { 'content-type': sent.headers.get('content-type') ?? '' }
+  const path = `/a/${id}/ai/v1/audio/transcriptions`
+  const bytes = await sent.bytes()
+  const transcript = await t.request('POST', path, {
+    headers: { ...headers, ...type },
+    body: bytes,
+  })
+  expect(transcript.status).toBe(200)
 })
 
 test('only the maker sets a sponsor, with whole caps', async () => {

@@ -97,15 +97,14 @@ async function isUsedUp(
 }
 
 /**
- * Returns the agent that pays for a player of an app, as its maker or as the operator offers;
- * undefined without an offer, or when its caps of today are used up. The ledger checks both caps
- * again with each hold.
+ * Yields the agents that pay for a player of an app, as its maker and as the operator offer, unless
+ * their caps of today are used up. The ledger checks all caps again with each hold.
  */
-export async function findSponsorSpender(
+async function* sponsorSpenders(
   ctx: AppContext,
   app: App,
   visitor: Visitor,
-): Promise<Spender | undefined> {
+): AsyncGenerator<Spender> {
   for (const { agent, counter, dailyCap, playerCap } of await listOffers(ctx, app)) {
     if (!agent || agent.closed !== null || agent.suspended !== null || agent.pausedBy !== null)
       continue
@@ -118,7 +117,7 @@ export async function findSponsorSpender(
         : [{ counter: agent.id, owner: 'agent', max: agent.dailyCap }]),
     ]
     if (await isUsedUp(ctx, [...limits, { counter: ofPlayer, max: playerCap }])) continue
-    return {
+    yield {
       owner: agentOwner(agent.id),
       account: agentAccount(agent.id),
       callerId: ofPlayer,
@@ -131,8 +130,11 @@ export async function findSponsorSpender(
       source: 'web',
     }
   }
-  return undefined
 }
+
+/** Returns whether a sponsor pays for a player of an app now. */
+export const isSponsored = async (ctx: AppContext, app: App, visitor: Visitor): Promise<boolean> =>
+  (await sponsorSpenders(ctx, app, visitor).next()).done !== true
 
 /** Returns what the version that players see uses, and the part that it calls now. */
 export async function usesOf(ctx: AppContext, app: App, called: Use): Promise<Use[]> {
@@ -145,13 +147,42 @@ export const marginOf = ({ config }: AppContext, { aiMargin }: Pick<App, 'aiMarg
   config.pricesOn ? aiMargin : 0
 
 /**
- * Returns the payer of a call of a model by an app: its maker or the operator as a sponsor, or the
- * player, within the cap of their consent and with the margin of the maker. Throws `not_granted`
- * without a consent, and `not_signed_in`.
+ * Yields those who may pay for a call of a model by an app: its maker and the operator as sponsors,
+ * and then the player, within the cap of their consent and with the margin of the maker. Throws
+ * `not_granted` without a consent, and `not_signed_in`.
  */
-export async function getPayer(ctx: AppContext, app: App, visitor: Visitor): Promise<Spender> {
-  const sponsor = await findSponsorSpender(ctx, app, visitor)
-  if (sponsor) return sponsor
+async function* payersOf(ctx: AppContext, app: App, visitor: Visitor): AsyncGenerator<Spender> {
+  yield* sponsorSpenders(ctx, app, visitor)
+  yield await getPlayerSpender(ctx, app, visitor)
+}
+
+/** A sponsor has too little left for a call, which another one may pay. */
+const isTooLittle = (error: unknown): boolean =>
+  error instanceof ApiError &&
+  ['daily_cap', 'budget_exceeded', 'not_enough_credits'].includes(error.errorName)
+
+/**
+ * Returns a function that performs a call for the first payer who has enough for it. Without a
+ * payer, this throws before the call is read.
+ */
+export async function findPayer(ctx: AppContext, app: App, visitor: Visitor) {
+  const payers = payersOf(ctx, app, visitor)
+  const first = await payers.next()
+  return async <Result>(perform: (payer: Spender) => Promise<Result>): Promise<Result> => {
+    for (let { value: payer } = first; ;) {
+      try {
+        return await perform(payer)
+      } catch (error) {
+        const next = isTooLittle(error) ? await payers.next() : undefined
+        if (!next || next.done === true) throw error
+        payer = next.value
+      }
+    }
+  }
+}
+
+/** Throws `not_granted` and `not_signed_in`. */
+async function getPlayerSpender(ctx: AppContext, app: App, visitor: Visitor): Promise<Spender> {
   const { user, caller } = visitor
   if (caller) {
     return withMargin(ctx, app, payerInChat(ctx, caller, await getTerms(ctx, app, caller.agent)))

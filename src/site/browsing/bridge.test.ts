@@ -305,6 +305,28 @@ describe.skipIf(findBrowser('chromium') === undefined)('service in chromium', ()
   )
 
   test(
+    'asks the player for a call that is more than a sponsor has left',
+    async () => {
+      const ann = await t.agent('ann')
+      const id = await ann.publish({ html: shows(`service.ai.chat('Hello').then(() => 'paid')`) })
+      await ann.call('PUT', `/apps/${id}/sponsor`, { dailyCap: 1, playerDailyCap: 1 })
+      const visitor = await browser.newPage()
+      await visitor.goto(`${origin}/a/${id}`)
+      await visitor.getByRole('link', { name: 'Sign in' }).waitFor()
+      await visitor.close()
+      const context = await browser.newContext()
+      const [name = '', value = ''] = (await signIn('gina')).split('=')
+      await context.addCookies([{ name, value, url: origin }])
+      const page = await context.newPage()
+      await page.goto(`${origin}/a/${id}`)
+      await press(page, 'Allow')
+      expect(await outputOf(page)).toBe('paid')
+      await context.close()
+    },
+    ms,
+  )
+
+  test(
     'offers to sign in where nobody could pay',
     async () => {
       const page = await open(shows(`service.ai.chat('Hello')`))
