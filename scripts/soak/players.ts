@@ -1,7 +1,8 @@
 /**
  * `bun scripts/soak/players.ts [rounds] [seed]`: players call models while consent, margin and
- * sponsor change and the server is killed with SIGKILL at random moments. Default: 200 rounds. No
- * cap may be exceeded, and each charge is divided to the nano-USD. Needs dist/berth.
+ * sponsor change, beside an allowance of the operator, and the server is killed with SIGKILL at
+ * random moments. Default: 200 rounds. No cap may be exceeded, and each charge is divided to the
+ * nano-USD. Needs dist/berth.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,7 +18,7 @@ console.log(`players: ${rounds} rounds, seed ${seed}`)
 try {
   const run = await killWhilePlaying(join(dir, 'data'), rounds, seed)
   console.log(
-    `players: ${run.kills} kills, ${run.charged} charges, ${run.withMargin} with a margin, ${run.sponsored} sponsored, 0 violations`,
+    `players: ${run.kills} kills, ${run.charged} charges, ${run.withMargin} with a margin, ${run.sponsored} sponsored, ${run.allowed} by the operator, 0 violations`,
   )
 } finally {
   rmSync(dir, { recursive: true })

@@ -17,6 +17,7 @@ test(`kill -9 while players pay keeps caps, consents and margins (seed ${testSee
     const run = await killWhilePlaying(join(dir, 'data'), rounds, testSeed, options)
     expect(run.kills).toBe(rounds)
     expect(run.charged).toBeGreaterThan(0)
+    expect(run.allowed).toBeGreaterThan(0)
   } finally {
     if (url !== undefined) await dropDatabase(url)
     rmSync(dir, { recursive: true })

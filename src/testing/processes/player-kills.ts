@@ -16,10 +16,11 @@ import {
 /** Counts of a run. */
 export interface PlayerKills {
   kills: number
-  /** Calls that were charged, and those of them with a margin and with a sponsor. */
+  /** Calls that were charged, those of them with a margin, with a sponsor and by the operator. */
   charged: number
   withMargin: number
   sponsored: number
+  allowed: number
 }
 
 interface Player {
@@ -31,6 +32,8 @@ interface Run {
   start: StartOptions
   draw: () => number
   key: string
+  /** The key of the agent that pays the allowance of the operator. */
+  bankKey: string
   app: string
   /** One who agrees, and one who never does. */
   willing: Player
@@ -39,7 +42,12 @@ interface Run {
 
 const html = `<!doctype html><title>Oracle</title><script>service.ai.chat('Hello')</script>`
 /** Of a day, in credits. */
-const caps = { player: 40, sponsor: 12, sponsored: 8 }
+const caps = { player: 40, sponsor: 12, sponsored: 8, allowance: 3, allowed: 2 }
+const allowance = {
+  APP_ALLOWANCE_AGENT: 'bank',
+  APP_ALLOWANCE_CREDITS: String(caps.allowance),
+  APP_ALLOWANCE_PLAYER_CREDITS: String(caps.allowed),
+}
 /** The margin that the player agrees to. The maker also sets higher ones. */
 const agreedMargin = 30
 const margins = [0, 7, agreedMargin, 50]
@@ -61,7 +69,7 @@ export async function killWhilePlaying(
   options: StartOptions = {},
 ): Promise<PlayerKills> {
   const defaults = { DATABASE_URL: databaseUrl(), OLLAMA_HOST: 'off', DISK_FLOOR_BYTES: '0' }
-  const env = { ...defaults, ...options.env }
+  const env = { ...defaults, ...allowance, ...options.env }
   const start = { ...options, env }
   let run: Run | undefined
   for (let round = 0; round < rounds; round += 1) {
@@ -102,7 +110,9 @@ async function prepare(
   }
   const app = textAt(made, 'app.id')
   await server.call('PATCH', `/api/apps/${app}`, key, { aiMargin: 7 })
-  return { start, draw, key, app, willing, unwilling }
+  const bank = await server.call('POST', '/api/keys', undefined, { handle: 'bank' })
+  const bankKey = textAt(await bank.json(), 'key')
+  return { start, draw, key, bankKey, app, willing, unwilling }
 }
 
 async function signUp(server: ServerProcess, name: string): Promise<Player> {
@@ -187,13 +197,14 @@ async function changeTerms(run: Run, server: ServerProcess, killed: AbortSignal)
 }
 
 /** Waits until the server has settled what the kills left open. */
-async function settle({ key, willing }: Run, server: ServerProcess): Promise<void> {
+async function settle({ key, bankKey, willing }: Run, server: ServerProcess): Promise<void> {
   for (let waited = 0; waited < settleMsMax; waited += 200) {
     const person = await fetch(`${server.origin}/api/people/me`, {
       headers: { cookie: willing.cookie },
     })
-    const agent = await server.call('GET', '/api/me', key)
-    const held = [await person.json(), await agent.json()].map((body) => Object(body).held)
+    const agents = [key, bankKey].map((one) => server.call('GET', '/api/me', one))
+    const all = [person, ...(await Promise.all(agents))].map((response) => response.json())
+    const held = (await Promise.all(all)).map((body) => Object(body).held)
     if (held.every((one) => one === 0)) return
     await Bun.sleep(200)
   }
@@ -211,11 +222,26 @@ function checkCap(name: string, all: Hold[], credits: number): void {
   }
 }
 
+/** Checks the cap of one who pays for players, and that of each player. */
+function checkOffer(name: string, all: Hold[], credits: number, ofPlayer: number): void {
+  checkCap(name, all, credits)
+  for (const [player, own] of Object.entries(Object.groupBy(all, ({ capKey }) => capKey ?? ''))) {
+    checkCap(`${name} of ${player}`, own ?? [], ofPlayer)
+  }
+  expect(
+    all.every(({ parts }) => parts.length === 0),
+    `${name} paid a margin`,
+  )
+}
+
+const countCharged = (all: Hold[]): number => all.filter(({ charged }) => charged > 0n).length
+
 async function check(db: Engine, { app }: Run): Promise<Omit<PlayerKills, 'kills'>> {
   const every = await db.read.select().from(holds)
   const own = every.filter((hold) => isOf(hold, `app:${app}:`))
   const sponsored = every.filter((hold) => isOf(hold, `sponsor:${app}:`))
-  const all = [...own, ...sponsored]
+  const allowed = every.filter((hold) => isOf(hold, 'allowance:'))
+  const all = [...own, ...sponsored, ...allowed]
   expect(
     all.every(({ state }) => state !== 'held'),
     'a hold is open after the last start',
@@ -223,22 +249,15 @@ async function check(db: Engine, { app }: Run): Promise<Omit<PlayerKills, 'kills
   const payers = new Set(own.map(({ account }) => account))
   expect(payers.size <= 1, `${payers.size} players paid, of whom one agreed`)
   checkCap('the player', own, caps.player)
-  checkCap('the sponsor', sponsored, caps.sponsor)
-  const byPlayer = Object.groupBy(sponsored, ({ capKey }) => capKey ?? '')
-  for (const [player, ofPlayer] of Object.entries(byPlayer)) {
-    checkCap(`the sponsor of ${player}`, ofPlayer ?? [], caps.sponsored)
-  }
-  expect(
-    sponsored.every(({ parts }) => parts.length === 0),
-    'a sponsor paid a margin',
-  )
+  checkOffer('the sponsor', sponsored, caps.sponsor, caps.sponsored)
+  checkOffer('the operator', allowed, caps.allowance, caps.allowed)
   const withMargin = own.filter(({ parts }) => parts.length > 0)
   await checkMargins(db, withMargin)
-  const charged = all.filter((hold) => hold.charged > 0n)
   return {
-    charged: charged.length,
-    withMargin: withMargin.filter((hold) => hold.charged > 0n).length,
-    sponsored: sponsored.filter((hold) => hold.charged > 0n).length,
+    charged: countCharged(all),
+    withMargin: countCharged(withMargin),
+    sponsored: countCharged(sponsored),
+    allowed: countCharged(allowed),
   }
 }
 
