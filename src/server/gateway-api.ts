@@ -44,9 +44,8 @@ import { Replay, Revalidated } from '../kernel/http/outcome.ts'
 import { getRequestContext, pathOf } from '../kernel/http/request-context.ts'
 import type { ErrorReply } from '../kernel/http/response.ts'
 import { lenientObject, NotModifiedSchema } from '../kernel/schema.ts'
-import { createApp, type FailedRequest } from './http/app.ts'
 import { describeApi } from './http/openapi.ts'
-import { routesOf, serveOperation } from './http/routes.ts'
+import { createApp, type FailedRequest, routesOf, serveOperation } from './http/routes.ts'
 
 const tags: Record<Tag, string> = {
   Models: 'The models and their prices.',

@@ -83,7 +83,7 @@ const line = (max: number, description?: string) =>
 const ScopeSchema = oneOf(scopes)
 const ScopesSchema = Type.Array(ScopeSchema)
 
-/** For clients that check patterns. The operation accepts more (redirects.ts). */
+/** For clients that check patterns. The operation accepts more (people/connectors/clients.ts). */
 const redirectUriPattern = String.raw`^(https://[a-z0-9]+(\.[a-z]+)+|http://(localhost|127\.0\.0\.1)|[a-z]+\.[a-z.]+:)/[\w/-]{0,400}$`
 
 /** The fields of a registration that have a meaning here. Others are ignored (RFC 7591, 2). */

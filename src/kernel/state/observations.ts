@@ -40,7 +40,7 @@ interface EndedAttempt {
 /**
  * Requests and model calls of this process: the newest ones, and histograms of a day. A
  * restart forgets the requests; the histograms are written once a minute
- * (shared-observations.ts). Every memory has a bound.
+ * (`shareObservations`). Every memory has a bound.
  */
 export class Observations {
   /** Requests by part of the server and minute. */

@@ -38,7 +38,7 @@ export const observedWindows = table(
   'observed_windows',
   {
     process: text('process').notNull(),
-    /** The name of the measurements: see shared-observations.ts and shared-samples.ts. */
+    /** The name of the measurements: see observations.ts and metrics-history.ts. */
     name: text('name').notNull(),
     /** The beginning of the window. */
     at: time('at').notNull(),
@@ -56,6 +56,6 @@ export const observedHours = table('observed_hours', {
   at: time('at').primaryKey(),
   /** Requests by part of the server, as in a window. */
   traffic: json<LatencyWindow['counts']>('traffic').notNull(),
-  /** The other measurements: see shared-samples.ts. */
+  /** The other measurements: see metrics-history.ts. */
   totals: json<LatencyWindow['counts']>('totals').notNull(),
 })

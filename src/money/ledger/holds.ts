@@ -49,7 +49,7 @@ export interface HoldRequest {
   onExpiry?: 'release' | 'settle' | undefined
   /** The API key or balance whose running calls PostgreSQL limits among all processes. */
   caller?: { id: string; max: number } | undefined
-  /** The job that does the work. This hold survives its process (job-holds.ts). */
+  /** The job that does the work. This hold survives its process (`closeJobHolds`). */
   job?: string | undefined
   /** The longest time that the work may take, in milliseconds. */
   ms: number

@@ -19,7 +19,7 @@ import { privateRoutes, publicRoutes } from '../../site/routes.ts'
 import { metadataRoutes } from '../../site/sign-in/metadata.ts'
 import { consoleRoutes } from '../console/routes.ts'
 import { metricsRoute } from '../operator/metrics.ts'
-import { createApp } from './app.ts'
+import { createApp } from './routes.ts'
 
 interface SiteParts {
   files: ReadonlyMap<string, PublicFile>

@@ -5,13 +5,13 @@ import { formatDecimal, nano, type NanoUsd, toUsd, zero } from '../../kernel/mon
 import { messageOf } from '../../kernel/text.ts'
 import { day, iso, utcDay } from '../../kernel/time.ts'
 import { listDailyIncome } from '../../money/ledger/reports.ts'
+import { findTokenProblem } from '../../money/payments/coins/evm-watcher.ts'
+import { coinOf, formatUnits, networksOf } from '../../money/payments/coins/method.ts'
 import {
   creditByHand,
   listCredited,
   prepareHandCredit,
-} from '../../money/payments/coins/by-hand.ts'
-import { findTokenProblem } from '../../money/payments/coins/evm-watcher.ts'
-import { coinOf, formatUnits, networksOf } from '../../money/payments/coins/method.ts'
+} from '../../money/payments/coins/payments.ts'
 import type { StoredPayment } from '../../money/payments/coins/status.ts'
 import { toUnits } from '../../money/payments/x402/headers.ts'
 import {

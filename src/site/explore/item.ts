@@ -22,10 +22,10 @@ import {
   itemTitle,
   logSection,
   remixControl,
+  remixPrice,
   reportLink,
   useLine,
 } from './item-sections.ts'
-import { remixPrice } from './remix.ts'
 import { type ItemVisitor, renderFeedback } from './reviews.ts'
 import { shareButton, sharePanel } from './share.ts'
 

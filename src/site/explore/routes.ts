@@ -24,8 +24,8 @@ import {
   userPage,
   type UserRequest,
 } from '../session.ts'
+import { remixPage } from './item-sections.ts'
 import { itemPage } from './item.ts'
-import { remixPage } from './remix.ts'
 import { type FailedForm, getItemVisitor } from './reviews.ts'
 
 /** Actions of signed-in people on an item, each as one of their agents. */

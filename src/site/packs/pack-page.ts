@@ -1,11 +1,12 @@
 import * as apps from '../../apps/apps.ts'
 import type { Item, ItemPage } from '../../apps/explore/schemas.ts'
-import type { Folder } from '../../apps/folders/folder.ts'
-import { skillFile } from '../../apps/folders/read-pack.ts'
+import type { Folder, FolderFile } from '../../apps/folders/folder.ts'
+import { imageTypeOf, skillFile } from '../../apps/folders/read-pack.ts'
 import { getListedPack, readFiles } from '../../apps/packs/packs.ts'
 import { findSummaries, type RecordSummary } from '../../apps/runs/read-record.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
+import { encodePath } from '../../kernel/http/path.ts'
 import { t } from '../../kernel/words/message.ts'
 import { cardKey } from '../cards.ts'
 import { copyLine, section, starRating, statList } from '../components.ts'
@@ -16,17 +17,100 @@ import {
   itemTitle,
   logSection,
   remixControl,
+  remixPrice,
   reportLink,
 } from '../explore/item-sections.ts'
-import { remixPrice } from '../explore/remix.ts'
 import { type ItemVisitor, renderFeedback } from '../explore/reviews.ts'
 import { followControl } from '../follow-control.ts'
 import { formatAmount, formatBytes, formatCount, renderDate } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { itemCover } from '../tiles.ts'
 import { wireWord } from '../wire-words.ts'
-import { fileTree, renderShownFile } from './files.ts'
+import { renderFile } from './markdown.ts'
 import { formatPercent, formatRuns, recordSection } from './record.ts'
+
+/** A file of a pack as its page shows it. */
+export interface ShownFile {
+  file: FolderFile
+  bytes: Uint8Array
+  /** Paths of all files. */
+  files: string[]
+  /** Address of another file on the page; the path follows. */
+  viewUrl: string
+  /** Address of the content of a file; the path follows. */
+  contentUrl: string
+}
+
+interface TreeFolder {
+  folders: Map<string, TreeFolder>
+  files: FolderFile[]
+}
+
+const emptyFolder = (): TreeFolder => ({ folders: new Map(), files: [] })
+
+function treeOf(files: readonly FolderFile[]): TreeFolder {
+  const root = emptyFolder()
+  for (const file of files) {
+    let folder = root
+    for (const name of file.path.split('/').slice(0, -1)) {
+      const next = folder.folders.get(name) ?? emptyFolder()
+      folder.folders.set(name, next)
+      folder = next
+    }
+    folder.files.push(file)
+  }
+  return root
+}
+
+/** The files of a pack as a tree of links. */
+export function fileTree(files: readonly FolderFile[], viewUrl: string, current: string): Html {
+  const list = ({ folders, files: own }: TreeFolder): Html =>
+    html`<ul>
+      ${own.map(({ path, bytes }) => {
+        const name = path.split('/').at(-1) ?? path
+        return html`<li>
+          <a
+            href="${viewUrl}${encodeURIComponent(path)}"
+            ${path === current && html` aria-current="true"`}
+            >${name}</a
+          ><span class="small">${formatBytes(bytes)}</span>
+        </li>`
+      })}${[...folders].map(
+        ([name, folder]) =>
+          html`<li>
+            <span class="folder">${name}/</span>
+            ${list(folder)}
+          </li>`,
+      )}
+    </ul>`
+  return html`<nav class="file-tree" aria-label="Files">${list(treeOf(files))}</nav>`
+}
+
+/** SKILL.md without its frontmatter, which the page shows as facts. */
+const withoutFrontmatter = (text: string): string =>
+  text.replace(/^---[ \t]*\r?\n[^]*?\n---[ \t]*(?:\r?\n|$)/, '')
+
+/** Renders a file: Markdown, a picture, or text. */
+async function renderShownFile(shown: ShownFile): Promise<Part> {
+  const { file, bytes, viewUrl, contentUrl, files } = shown
+  const { path } = file
+  if (imageTypeOf(path) !== undefined) {
+    return html`<img class="file-image" src="${contentUrl}${encodePath(path)}" alt="${path}" />`
+  }
+  const text = new TextDecoder().decode(bytes)
+  if (!path.toLowerCase().endsWith('.md')) {
+    return html`<pre
+      class="plain-file"
+      tabindex="0"
+      aria-label="${path}"
+    ><code>${text}</code></pre>`
+  }
+  const own = path === skillFile ? withoutFrontmatter(text) : text
+  const task = { text: own, path, files, viewUrl, contentUrl }
+  return html`<div class="markdown">
+    ${await renderFile(`${file.sha256} ${viewUrl} ${path}`, task)}
+  </div>`
+}
 
 /**
  * Renders the page of a skill or framework: how to install it, its instructions and files, versions

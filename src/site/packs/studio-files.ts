@@ -32,8 +32,8 @@ import {
   studioPage,
   studioPath,
 } from '../studio/studio.ts'
-import { fileTree } from './files.ts'
 import { readSteps, stepsText } from './new-pack.ts'
+import { fileTree } from './pack-page.ts'
 
 /** Renders the newest version of a pack: its files, an editor, and forms for more. */
 export async function packFilesPage(studio: Studio, query: URLSearchParams): Promise<Page> {

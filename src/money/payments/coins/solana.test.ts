@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { day } from '../../../kernel/time.ts'
 import { type SolanaChain, startSolanaChain } from '../../../testing/fixtures/solana-chain.ts'
 import { startTopupServer, type TopupServer } from '../../../testing/fixtures/topups.ts'
-import { listUnmatched } from './by-hand.ts'
+import { listUnmatched } from './payments.ts'
 
 const network = 'solana:localnet'
 let chain: SolanaChain
