@@ -18,9 +18,34 @@ function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
 const keysOf = async (prefix = ''): Promise<string[]> =>
   (await store.list(prefix)).filter((key) => !key.startsWith(filePrefix))
 
-const add = (key: string, amount: number): Promise<number> =>
+type Fields = Record<string, unknown>
+/** A number, or numbers by the paths of properties: `{ "user.score": 2 }`. */
+type Amount = number | Record<string, number>
+
+/** Adds numbers to properties of a value, which are made where they are missing. */
+function addTo(value: unknown, amounts: Record<string, number>, sign: number): Fields {
+  const whole: Fields = Object(structuredClone(value))
+  for (const [path, amount] of Object.entries(amounts)) {
+    const names = path.split('.')
+    const last = names.pop() ?? ''
+    let at = whole
+    for (const name of names) {
+      const inner: Fields = Object(at[name])
+      at[name] = inner
+      at = inner
+    }
+    at[last] = (Number(at[last]) || 0) + sign * amount
+  }
+  return whole
+}
+
+const add = (key: string, amount: Amount, sign: number): Promise<unknown> =>
   inTurn(async () => {
-    const next = (Number(await store.get(key)) || 0) + amount
+    const before = await store.get(key)
+    const next =
+      typeof amount === 'number'
+        ? (Number(before) || 0) + sign * amount
+        : addTo(before, amount, sign)
     await store.set(key, next)
     return next
   })
@@ -35,8 +60,8 @@ const kv = Object.freeze({
     await store.delete(key)
     return true
   },
-  incr: (key: string, amount = 1) => add(key, amount),
-  decr: (key: string, amount = 1) => add(key, -amount),
+  incr: (key: string, amount: Amount = 1) => add(key, amount, 1),
+  decr: (key: string, amount: Amount = 1) => add(key, amount, -1),
   /** `pattern` ends in an asterisk. With `true`, also alone, it returns keys with values. */
   async list(pattern: string | boolean = '', withValues = false) {
     const prefix = typeof pattern === 'string' ? pattern.replace(/\*$/, '') : ''

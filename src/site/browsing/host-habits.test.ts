@@ -61,6 +61,24 @@ const habits: [name: string, expression: string, value: unknown][] = [
     [true, false, null, echo],
   ],
   [
+    'the bounds of window.storage',
+    `(async () => {
+      const storage = window.storage
+      const codeOf = (work) => work.then(() => 'none', ({ code }) => code)
+      const keys = ['k'.repeat(200), 'two words', 'a/b', 'a\\\\b', '"a"', "it's", '']
+      const bad = await Promise.all(keys.map((key) => codeOf(storage.set(key, '1'))))
+      const large = await codeOf(storage.set('large', 'x'.repeat(5_242_881)))
+      return [new Set(bad).size, bad[0], large, await codeOf(storage.get('none')), await storage.set('k'.repeat(199), '1', false)]
+    })()`,
+    [
+      1,
+      'bad_request',
+      'too_large',
+      'not_found',
+      { key: 'k'.repeat(199), value: '1', shared: false },
+    ],
+  ],
+  [
     'keyless fetch to Anthropic',
     `${anthropic.replace('STREAM', '')}.then((r) => r.json()).then((d) => [d.type, d.content[0].text])`,
     ['message', echo],
@@ -213,6 +231,32 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages of other hosts in 
     '%s works unchanged',
     async (_, expression, value) => {
       expect(await valueOf(expression, true)).toEqual(value)
+    },
+    ms,
+  )
+
+  test(
+    'window.fs.readFile of a Claude artifact reads the files of its folder',
+    async () => {
+      const script = `const text = await window.fs.readFile('./data.csv', { encoding: 'utf8' })
+        const bytes = await window.fs.readFile('data.csv')
+        const missing = await window.fs.readFile('none.csv').catch(({ message }) => message)
+        document.querySelector('output').textContent = JSON.stringify([text, bytes.length, missing])`
+      const files = [
+        {
+          path: 'index.html',
+          text: `<!doctype html><title>CSV</title><output></output><script type="module">${script}</script>`,
+        },
+        { path: 'data.csv', text: 'name,age' },
+      ]
+      const sent = await (await t.agent('ann')).call('POST', '/apps', { files })
+      const page = await browser.newPage()
+      await page.goto(`${origin}/a/${sent.text('app.id')}`)
+      const output = page.frameLocator('iframe').frameLocator('iframe').locator('output')
+      await output.filter({ hasText: /./ }).waitFor()
+      const value = JSON.parse((await output.textContent()) ?? '')
+      expect(value).toEqual(['name,age', 8, expect.stringContaining('none.csv')])
+      await page.close()
     },
     ms,
   )
