@@ -1,11 +1,11 @@
-import { afterEach, describe, expect, spyOn, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 
 import { commands } from '../../server/operator/commands.ts'
 import {
   FormBrowser,
   hiddenFields,
   signInOperator,
-  signUp as signUpWith,
+  signUp,
 } from '../../testing/fixtures/form-browser.ts'
 import { password } from '../../testing/fixtures/people.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
@@ -15,17 +15,6 @@ afterEach(() => t.close())
 
 /** These tests hash many passwords. */
 const hashesMs = 60_000
-const { hash } = Bun.password
-
-/**
- * Creates a person whose password is cheap to check, because these tests count hundreds of checks.
- * Only this hash is cheap: the one for unknown names is made once for all tests of a process.
- */
-async function signUp(...[server, name, from]: Parameters<typeof signUpWith>) {
-  const cheap = { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 } as const
-  const hashing = spyOn(Bun.password, 'hash').mockImplementation((text) => hash(text, cheap))
-  return signUpWith(server, name, from).finally(() => hashing.mockRestore())
-}
 
 const signIn = (browser: FormBrowser, secret = password, name = 'olga') =>
   browser.fill('/sign-in', '/sign-in', { name, password: secret })
