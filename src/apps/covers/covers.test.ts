@@ -6,7 +6,7 @@ import { day, minute } from '../../kernel/time.ts'
 import { findByHandle } from '../../people/agents/agents.ts'
 import { purgeApps } from '../../server/operator/maintenance-tasks.ts'
 import { findReferenced } from '../../server/operator/referenced-files.ts'
-import { findBrowser } from '../../testing/browsers/browser.ts'
+import { findBrowser, findForPages } from '../../testing/browsers/browser.ts'
 import { expectError } from '../../testing/expect-error.ts'
 import { fakeCaptures } from '../../testing/fixtures/fake-captures.ts'
 import {
@@ -31,9 +31,14 @@ async function open(settings: Parameters<typeof startTestServer>[0] = {}): Promi
 beforeEach(() => open())
 afterEach(() => t.close())
 
+const drawn = new Map<string, Uint8Array>()
+
+/** Returns an image, which is drawn once for all tests. */
 async function dataUrl(width = 800, height = 600): Promise<string> {
+  const size = `${width}x${height}`
   const request = { kind: 'picture', what: 'snowy mountains', seed: '1', width, height } as const
-  const { bytes } = await t.ctx.generators.generate(request)
+  const bytes = drawn.get(size) ?? (await t.ctx.generators.generate(request)).bytes
+  drawn.set(size, bytes)
   return `data:image/png;base64,${Buffer.from(bytes).toString('base64')}`
 }
 
@@ -225,7 +230,7 @@ test.skipIf(findBrowser('chromium') === undefined)(
   'each version is played and its cover captured in the background',
   async () => {
     await t.close()
-    await open({ BUILDER_BROWSER: 'auto' })
+    await open({ BUILDER_BROWSER: findForPages() ?? '' })
     const html = `<!doctype html><title>Play</title><style>body{margin:0;background:#123456}</style>
       <canvas width=960 height=600></canvas><footer>Made by nobody</footer><script>
       const c = document.querySelector('canvas').getContext('2d')

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 
 import figures from '../../apps/generators/images/figures.svg' with { type: 'text' }
 import { templateNames } from '../../gateway/providers/demo/builder/catalog.ts'
@@ -8,7 +8,8 @@ import { drawnThings } from '../../gateway/providers/demo/builder/game-contents.
 import { analyzePrompt } from '../../gateway/providers/demo/builder/prompt-analysis.ts'
 import { renderPage } from '../../gateway/providers/demo/builder/render-page.ts'
 import { isThorough } from '../thorough.ts'
-import { chromiumFlags, findBrowser, findForPages } from './browser.ts'
+import { findBrowser, findForPages } from './browser.ts'
+import { borrowBrowser } from './session.ts'
 
 /** One prompt for each template of the demo builder. */
 const templatePrompts = [
@@ -53,6 +54,7 @@ test('has a prompt for every template', () => {
 
 describe.skipIf(findBrowser('chromium') === undefined)('pages of the demo builder', () => {
   let browser: Browser
+  let giveBack: () => Promise<void>
   const server = Bun.serve({
     port: 0,
     fetch(request) {
@@ -64,11 +66,10 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages of the demo builde
   })
 
   beforeAll(async () => {
-    const executablePath = findForPages() ?? ''
-    browser = await chromium.launch({ executablePath, args: chromiumFlags })
+    ;({ browser, giveBack } = await borrowBrowser(findForPages() ?? ''))
   }, ms)
   afterAll(async () => {
-    await browser.close()
+    await giveBack()
     await server.stop(true)
   })
 
@@ -76,26 +77,22 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages of the demo builde
     'run without an error, fit a phone and react to keys and clicks, in light and dark',
     async () => {
       const problems: string[] = []
-      for (const [colorScheme, at, prompt] of views) {
+      for (const colorScheme of schemes) {
+        // One page for all of a theme, because a new one starts a cold process.
         const context = await browser.newContext({ viewport, colorScheme })
         const page = await context.newPage()
-        const report = (text: string) => problems.push(`${prompt}, ${colorScheme}: ${text}`)
+        let shown = ''
+        const report = (text: string) => problems.push(`${shown}, ${colorScheme}: ${text}`)
         page.on('pageerror', (error) => report(error.message))
         page.on('console', (message) => {
           if (message.type() === 'error') report(message.text())
         })
-        await page.goto(`${server.url}${at}`)
-        const play = page.locator('#play')
-        if ((await play.count()) > 0) await play.click({ timeout: 5_000 })
-        for (const key of keys) await page.keyboard.press(key)
-        for (const button of (await page.locator('main button:visible').all()).slice(0, 3)) {
-          await button.click({ timeout: 1_000, force: true }).catch(() => undefined)
+        for (const [scheme, at, prompt] of views) {
+          if (scheme !== colorScheme) continue
+          shown = prompt
+          await page.goto(`${server.url}${at}`)
+          for (const problem of await tryPage(page, colorScheme)) report(problem)
         }
-        const sideways = 'document.documentElement.scrollWidth > innerWidth'
-        if ((await page.evaluate(sideways)) === true) report('scrolls sideways')
-        if ((await page.locator('h1').first().textContent()) === '') report('has no title')
-        const isDarkOnLight = await page.evaluate(isTextDarker)
-        if (isDarkOnLight !== (colorScheme === 'light')) report('has the colors of the other theme')
         await context.close()
       }
       expect(problems).toEqual([])
@@ -103,3 +100,21 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages of the demo builde
     ms,
   )
 })
+
+/** Plays a page with keys and clicks. Returns its problems. */
+async function tryPage(page: Page, colorScheme: (typeof schemes)[number]): Promise<string[]> {
+  const problems: string[] = []
+  const play = page.locator('#play')
+  if ((await play.count()) > 0) await play.click({ timeout: 5_000 })
+  for (const key of keys) await page.keyboard.press(key)
+  for (const button of (await page.locator('main button:visible').all()).slice(0, 3)) {
+    await button.click({ timeout: 1_000, force: true }).catch(() => undefined)
+  }
+  const sideways = 'document.documentElement.scrollWidth > innerWidth'
+  if ((await page.evaluate(sideways)) === true) problems.push('scrolls sideways')
+  if ((await page.locator('h1').first().textContent()) === '') problems.push('has no title')
+  const isDarkOnLight = await page.evaluate(isTextDarker)
+  const isOfTheme = isDarkOnLight === (colorScheme === 'light')
+  if (!isOfTheme) problems.push('has the colors of the other theme')
+  return problems
+}

@@ -8,11 +8,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 
 import { findViolations } from '../browsers/axe.ts'
-import { chromiumFlags, findBrowser } from '../browsers/browser.ts'
+import { findForPages } from '../browsers/browser.ts'
 import { addPasskeyDevice } from '../browsers/passkey-device.ts'
+import { borrowBrowser } from '../browsers/session.ts'
 import { IdentityProvider } from '../fakes/identity-provider.ts'
 import { password } from '../fixtures/people.ts'
 import {
@@ -24,19 +25,19 @@ import {
 import { isThorough } from '../thorough.ts'
 
 const ms = 120_000
-const executablePath = findBrowser('chromium')
+const executablePath = findForPages()
 
 describe.skipIf(executablePath === undefined)('a person', () => {
   let browser: Browser
+  let giveBack: () => Promise<void>
   const folder = mkdtempSync(join(tmpdir(), 'berth-people-'))
   const servers: ServerProcess[] = []
   const provider = new IdentityProvider()
   beforeAll(async () => {
-    const options = { executablePath: executablePath ?? '', args: chromiumFlags }
-    browser = await chromium.launch(options)
+    ;({ browser, giveBack } = await borrowBrowser(executablePath ?? ''))
   }, ms)
   afterAll(async () => {
-    await browser.close()
+    await giveBack()
     for (const ctx of servers) ctx.kill('SIGKILL')
     await provider.close()
     rmSync(folder, { recursive: true })

@@ -2,12 +2,11 @@ import { afterAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-import { chromium } from 'playwright-core'
-
 import { filled } from '../../../scripts/packaging/template.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { version } from '../../kernel/version.ts'
-import { chromiumFlags, findBrowser } from '../browsers/browser.ts'
+import { findWhole } from '../browsers/browser.ts'
+import { borrowBrowser } from '../browsers/session.ts'
 import { temporaryFolder } from '../fixtures/temporary-folder.ts'
 import { startTestServer } from '../fixtures/test-server.ts'
 import { freePort } from '../free-port.ts'
@@ -126,7 +125,7 @@ function writeRelease(folder: string): void {
 
 /** Opens a page of the server in Chromium, presses its button and returns what that then says. */
 async function play(executablePath: string, link: string): Promise<string | null> {
-  const browser = await chromium.launch({ executablePath, args: chromiumFlags })
+  const { browser, giveBack } = await borrowBrowser(executablePath)
   try {
     const page = await browser.newPage()
     await page.goto(link)
@@ -134,7 +133,7 @@ async function play(executablePath: string, link: string): Promise<string | null
     await button.click()
     return await button.textContent()
   } finally {
-    await browser.close()
+    await giveBack()
   }
 }
 
@@ -164,7 +163,7 @@ test('a stranger with a folder of a release installs, serves, publishes and play
   const { origin } = new URL(game)
   const published = await shell(`cd '${folder}' && BERTH_URL=${origin} ./berth publish reef.html`)
   expect([published.code, published.out]).toEqual([0, expect.stringMatching(/^http\S+\n$/)])
-  const chromiumPath = findBrowser('chromium')
+  const chromiumPath = findWhole()
   if (chromiumPath) expect(await play(chromiumPath, published.out.trim())).toBe('Under water')
   served.kill()
   expect(await served.exited).toBe(0)
