@@ -14,13 +14,12 @@ export interface ArchiveRequest {
   /** The place of archives. */
   to: string
   passphrase: string
+  /** The logarithm of scrypt's cost. */
+  workFactor: number
   settings: PlaceSettings
 }
 
 const age = () => import('age-encryption')
-
-/** The logarithm of scrypt's cost: 64 MB of memory, which a small server has. */
-const workFactor = 16
 
 /**
  * Writes a backup as an archive that `age` and `tar` open, too: tar, gzip, and age with a
@@ -32,7 +31,7 @@ export async function writeArchive(
   clock: Clock,
   report: (done: number) => void,
 ): Promise<number> {
-  const { dir, name, to, passphrase, settings } = request
+  const { dir, name, to, passphrase, workFactor, settings } = request
   const encrypter = new (await age()).Encrypter()
   encrypter.setPassphrase(passphrase)
   encrypter.setScryptWorkFactor(workFactor)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { loadConfig } from '../../kernel/config/load.ts'
 import { dialect } from '../../kernel/db/columns.ts'
 import { openEngine } from '../../kernel/db/open.ts'
+import { BackupWork } from '../../kernel/state/backup-work.ts'
 import { day, hour, minute, systemClock } from '../../kernel/time.ts'
 import { signInOperator } from '../../testing/fixtures/form-browser.ts'
 import { bucketSettings, hasS3Server, startS3Server } from '../../testing/fixtures/s3-server.ts'
@@ -33,8 +34,14 @@ const settings = (more = {}) => ({
   BACKUP_PASSPHRASE: passphrase,
   ...more,
 })
-const start = async (more = {}) =>
-  startTestServer(settings(more), { db: await openEngine({ dataDir: at('data') }) })
+const start = async (more = {}) => {
+  const server = await startTestServer(settings(more), {
+    db: await openEngine({ dataDir: at('data') }),
+  })
+  // The cost of production takes a second of the processor each time.
+  server.ctx.state.backupWork.workFactor = 10
+  return server
+}
 
 beforeEach(async () => {
   folder = temporaryFolder('berth-archives-')
@@ -74,10 +81,12 @@ describe.skipIf(dialect === 'postgres')('encrypted backups', () => {
   test('are restored elsewhere with the passphrase, page and files included', async () => {
     const ann = await t.agent('ann')
     const id = await ann.publish({ title: 'Boats' })
+    t.ctx.state.backupWork.workFactor = new BackupWork().workFactor
     const made = await archiveBackup(t.ctx)
     expect(made).toMatchObject({ ok: true, text: expect.stringContaining('1 kept') })
     expect(archives()).toEqual(['berth-2026-05-04T12-00-00-000Z.tar.gz.age'])
     expect(readFileSync(newest()).subarray(0, 21).toString()).toBe('age-encryption.org/v1')
+    expect(readFileSync(newest(), 'latin1')).toMatch(/^-> scrypt \S+ 16$/m)
     expect(readFileSync(newest()).includes('Boats')).toBe(false)
     const restored = await restoreArchive(elsewhere(), systemClock, newest())
     expect(restored).toMatchObject({ ok: true, text: expect.stringContaining('1 file') })

@@ -112,6 +112,7 @@ async function writeAndPrune(
 ): Promise<CommandResult> {
   const { config, clock } = ctx
   const { backupPassphrase: passphrase } = config
+  const { workFactor } = ctx.state.backupWork
   if (to === '') return failed('Set BACKUP_TO, or name a place: berth backup --to <folder>')
   if (passphrase === '') return failed('Set BACKUP_PASSPHRASE for the server and start it again.')
   const settings = placeSettings(config)
@@ -119,7 +120,7 @@ async function writeAndPrune(
   try {
     const copied = await createBackup(ctx, dir)
     if (!copied.ok) return copied
-    const bytes = await writeInWorker({ dir, name, to, passphrase, settings })
+    const bytes = await writeInWorker({ dir, name, to, passphrase, workFactor, settings })
     const place = openPlace(to, settings, clock)
     const archives = await place.list()
     const kept = selectKept(archives, keep)
