@@ -26,13 +26,13 @@ test('wrong passwords from many networks do not lock the owner out', async () =>
 })
 
 test('a note wakes idle watchers', async () => {
-  expectLimited(await watchers(400, 100))
+  expectLimited(await watchers(200, 100))
 })
 
 test('a page does not wait for the large pages of another network', async () => {
-  expectLimited(await scans(4, 0, 600_000))
+  expectLimited(await scans(3, 0, 400_000))
 })
 
 test('a PDF does not wait for the bombs of another network, which all fail', async () => {
-  expectLimited(await pdfs(5, 0))
+  expectLimited(await pdfs(4, 0))
 })

@@ -29,10 +29,15 @@ const put = (body: unknown) => ann.call('PUT', path(), body)
 const dataUrl = (bytes: Uint8Array, type = 'image/png') =>
   `data:${type};base64,${Buffer.from(bytes).toString('base64')}`
 
-/** Generates an image of any size. */
+const drawn = new Map<string, Uint8Array>()
+
+/** Returns an image of any size, which is drawn once for all tests. */
 async function img(width = 800, height = 500): Promise<Uint8Array> {
+  const size = `${width}x${height}`
   const request = { kind: 'picture', what: 'snowy mountains', seed: '1', width, height } as const
-  return (await t.ctx.generators.generate(request)).bytes
+  const bytes = drawn.get(size) ?? (await t.ctx.generators.generate(request)).bytes
+  drawn.set(size, bytes)
+  return bytes
 }
 
 async function creditsOf(person: TestAgent) {
