@@ -12,6 +12,7 @@ const soaks: [script: string, ...args: string[]][] = [
   ['kill', '40'],
   ['payments', '40'],
   ['topups', '40'],
+  ['players', '40'],
   ['builds', '20'],
   ['streams', '2000'],
   ['bucket'],

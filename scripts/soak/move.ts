@@ -28,7 +28,7 @@ const file = join(data, 'berth.sqlite')
 const onPostgres = { DATABASE_URL: databaseUrl() }
 const offline = { OLLAMA_HOST: 'off', BUILDER_BROWSER: 'off' }
 /** Pages that are read on each engine. Every page has a content of its own. */
-const pagesMax = 200
+const pageCount = Math.min(200, Math.ceil(apps / 4))
 
 interface Maker {
   key: string
@@ -47,7 +47,7 @@ async function stop(server: ServerProcess): Promise<void> {
 async function publish(server: ServerProcess): Promise<Maker> {
   const [key, other] = [await server.newKey(), await server.newKey()]
   const ids: string[] = []
-  for (let at = 0; at < Math.min(apps, pagesMax); at += 1) {
+  for (let at = 0; at < pageCount; at += 1) {
     const html = `<!doctype html><title>Boat ${at} 🚤</title><h1>“${at}”</h1>`
     const published = await server.call('POST', '/api/apps', key, { html, store: true })
     expect(published.status === 201, `publish ${at}: ${published.status}`)

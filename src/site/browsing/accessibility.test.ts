@@ -10,6 +10,7 @@ import { type BrowserSession, openServedSession } from '../../testing/browsers/s
 import { register, SignIn } from '../../testing/fixtures/oauth-client.ts'
 import { createTestPerson, createTestSession } from '../../testing/fixtures/people.ts'
 import type { TestServer } from '../../testing/fixtures/test-server.ts'
+import { isPart } from '../../testing/thorough.ts'
 
 const ms = 300_000
 
@@ -124,7 +125,8 @@ describe.skipIf(findBrowser('chromium') === undefined)('accessible pages in chro
       const context = await browser.newContext({ javaScriptEnabled: false })
       await context.addCookies(cookies)
       const page = await context.newPage()
-      for (const path of [...own(), ...open()]) {
+      // All pages have one layout, so CI reads a third of them.
+      for (const path of [...own(), ...open()].filter((_, at) => isPart(at, 3))) {
         await page.goto(origin + path)
         expect([path, await page.locator('h1').first().isVisible()]).toEqual([path, true])
         expect([path, await page.locator('main').innerText()]).not.toEqual([path, ''])

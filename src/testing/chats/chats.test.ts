@@ -61,8 +61,10 @@ describe.skipIf(findBrowser('chromium') === undefined)('in the chats of hosts', 
     return JSON.stringify((await callTool(t, 'use_app_data', args, by)).structuredContent)
   }
 
-  for (const host of hostNames) {
-    test.each((isThorough ? allApps : usualApps).map((app) => [app.name, app] as const))(
+  for (const [turn, host] of hostNames.entries()) {
+    // CI plays each of the usual apps in one of the hosts.
+    const apps = isThorough ? allApps : usualApps.filter((_, at) => at % 2 === turn % 2)
+    test.each(apps.map((app) => [app.name, app] as const))(
       `of ${host}, an app works: %s`,
       async (_, { body, play, kept }) => {
         const id = idOf((await ann.call('POST', '/apps', body)).body)

@@ -53,8 +53,9 @@ const some = new Set(
   ].flatMap((line) => line.split(', ')),
 )
 const wholeMs = 1_200_000
-const stepOfOwn = { chromium: 4, firefox: 8 }
-const stepOfOthers = 12
+/** Primes, because the list alternates between kinds. */
+const stepOfOwn = { chromium: 11, firefox: 13 }
+const stepOfOthers = 23
 
 /**
  * CI tries a part of the ways around code of this project in Chromium and another part in Firefox,
@@ -75,15 +76,15 @@ const isTried = (vector: Vector, at: number, browser: Browser['name']): boolean 
 
 const leastTried: Record<string, number> = isThorough
   ? { chromium: 160, firefox: 160, webkit: some.size }
-  : { chromium: 70, firefox: 75, webkit: some.size }
+  : { chromium: 60, firefox: 65, webkit: some.size }
 
 /** An unprotected page shows that a vector is alive. CI shows it of a part. */
 const hasControl = ({ name }: Vector, browser: string): boolean =>
-  isThorough || (browser === 'chromium' && isPart([...some].indexOf(name), 4))
+  isThorough || (browser === 'chromium' && isPart([...some].indexOf(name), 6))
 
-/** CI tries half of some vectors in offline copies, which have the policy of all pages. */
+/** CI tries a quarter of some vectors in offline copies, which have the policy of all pages. */
 const inCopy = ({ name }: Vector): boolean =>
-  isThorough || (some.has(name) && isPart([...some].indexOf(name), 2))
+  isThorough || (some.has(name) && isPart([...some].indexOf(name), 4))
 
 const names = (list: { vector: Vector }[]): string[] => list.map(({ vector }) => vector.name)
 
@@ -132,7 +133,7 @@ describe('the sandbox blocks', () => {
       `${name} from the offline copy of an installed app`,
       async () => {
         const tried = vectors.filter(inCopy)
-        expect(await run(tried, { isCopy: true })).toBeGreaterThanOrEqual(20)
+        expect(await run(tried, { isCopy: true })).toBeGreaterThanOrEqual(isThorough ? 20 : 10)
       },
       wholeMs,
     )
