@@ -1,4 +1,4 @@
-import { assetNameOf } from '../../src/apps/folders/page-tags.ts'
+import { assetNameOf } from '../../src/apps/folders/page-names.ts'
 import { decoded } from './file-urls.ts'
 import type { PageFiles } from './messages.ts'
 

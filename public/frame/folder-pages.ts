@@ -1,4 +1,4 @@
-import { findPageName } from '../../src/apps/folders/page-tags.ts'
+import { findPageName } from '../../src/apps/folders/page-names.ts'
 import { fetchOwn, filesIn } from './host.ts'
 import type { PageContent } from './messages.ts'
 

@@ -1,6 +1,7 @@
 import { zipSync } from 'fflate'
 
-import { type PageFile, readPageFolder } from '../../src/apps/folders/page-folder.ts'
+import { readPageFolder } from '../../src/apps/folders/page-folder.ts'
+import type { PageFile } from '../../src/apps/folders/page-names.ts'
 import { isZip, unzip, type ZipLimits } from '../../src/apps/folders/unzip.ts'
 import { t } from '../words.ts'
 import type { AppPreview } from './app-preview.ts'

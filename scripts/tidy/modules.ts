@@ -104,6 +104,7 @@ type Problem = [what: string, fix: string]
 /** The modules that run on the server and in browsers (docs/decisions/0083, 0112 and 0127). */
 const sharedFiles = [
   'src/apps/folders/page-folder.ts',
+  'src/apps/folders/page-names.ts',
   'src/apps/folders/page-tags.ts',
   'src/apps/folders/unzip.ts',
   'src/apps/knobs/knobs.ts',

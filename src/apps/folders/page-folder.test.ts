@@ -117,17 +117,36 @@ test('lets the code of a folder read the location of the page, and changes nothi
   })
   // The second time nothing changes: a browser packs what the server reads again.
   expect(pack({ 'index.html': page(after), 'a.mjs': after ?? '' })).toMatchObject({ located: [] })
-  const pinned =
-    '<script src="a.mjs" integrity="sha384-x"></script><script>location.pathname</script>'
-  expect(pack({ 'index.html': pinned, 'a.mjs': before ?? '' })).toMatchObject({
-    located: ['index.html'],
-  })
-  const others = { 'index.html': page(), 'sub/b.html': pinned, 'sub/a.mjs': before ?? '' }
-  expect(pack(others)).toMatchObject({ files: { 'sub/a.mjs': before } })
   const long = 'x=location.pathname;'.padEnd(locatedScriptMax + 1)
   expect(pack({ 'index.html': page(long), 'a.js': long })).toMatchObject({ located: [] })
   const hashed = `<meta content="script-src 'sha256-x'"><script>location.pathname</script>`
   expect(pack({ 'index.html': hashed })).toMatchObject({ html: hashed, located: [] })
+})
+
+test('keeps the bytes of the files that hashes pin', () => {
+  const [before, after] = [
+    'x=location.pathname',
+    'x=(globalThis.folderPageLocation?.(location)??location).pathname',
+  ]
+  const pinned =
+    '<script src="a.mjs" integrity="sha384-x"></script><script>location.pathname</script>'
+  expect(pack({ 'index.html': pinned, 'a.mjs': before })).toMatchObject({
+    located: ['index.html'],
+  })
+  const others = { 'index.html': '<h1>A', 'sub/b.html': pinned, 'sub/a.mjs': before }
+  expect(pack({ ...others, 'a.mjs': before, 'b.mjs': before })).toMatchObject({
+    files: { 'sub/a.mjs': before, 'a.mjs': before, 'b.mjs': after },
+  })
+  const sheet = '<link rel=stylesheet href="sub/a.css" integrity="sha384-x">'
+  const styles = { 'sub/a.css': 'a{background:url(/b.png)}', 'b.png': '' }
+  expect(pack({ 'index.html': sheet, ...styles })).toMatchObject({ files: styles })
+  // The table of a loader, or an import map, pins files by names that only the code knows.
+  const hash = `"sha384-${'a'.repeat(64)}"`
+  const map = `<script type="importmap">{"integrity":{"/b.mjs":${hash}}}</script>`
+  for (const pinning of [{ 'load.js': `h={7:${hash}}` }, { 'c.html': map }]) {
+    const all = { 'index.html': pinned, 'b.mjs': before, ...pinning }
+    expect(pack(all)).toMatchObject({ files: { 'b.mjs': before } })
+  }
 })
 
 test('takes time in proportion to a page that is broken on purpose', () => {
@@ -164,6 +183,10 @@ test('says what a build with a server part, and the source of an app, need', () 
     [{ 'server/main.js': '', 'public/a.css': '' }, 'needs its server (server/main.js)'],
     [{ 'index.html': html, 'src/main.tsx': '' }, 'source of an app'],
     [{ 'public/index.html': '<link href="%PUBLIC_URL%/a.ico">', 'src/a.js': '' }, 'npm run build'],
+    [
+      { 'reef-explorer.jsx': 'export default () => null' },
+      'a browser cannot run (reef-explorer.jsx)',
+    ],
   ] as const) {
     expect(pack(files)).toEqual({ problem: expect.stringContaining(problem) })
   }

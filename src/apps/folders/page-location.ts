@@ -6,6 +6,7 @@
  * (public/frame/page-location.ts), which answers for the location of the window alone. Elsewhere,
  * and for other objects of that name, the code does what it did.
  */
+import { isScript, type PageFile, pathFrom } from './page-names.ts'
 import { attributeOf, rewriteTags } from './page-tags.ts'
 
 /**
@@ -116,36 +117,55 @@ function isNamed(code: string, { from, start, end }: Place, location: string): b
 export interface Locations {
   inHtml(html: string, name: string): string
   inScript(code: string, name: string): string
+  /** Returns whether hashes pin the bytes of a file, which stays as it is then. */
+  isPinned(path: string): boolean
   changed: Set<string>
 }
 
 const codeType = /^(?:|module|(?:text|application)\/javascript)$/i
-const isOwn = (tag: string, name: string): boolean =>
-  !/^(?:[a-z][a-z\d+.-]*:|\/\/|$)/i.test(attributeOf(tag, name) ?? '')
+/** A hash in code: a loader, such as that of webpack, or an import map pins what it loads. */
+const hashInCode = /\bsha(?:256|384|512)-[\w+/]{43}/
 
-/** Returns whether a page names files of its folder with hashes of their bytes. */
-function pinsFiles(page: string): boolean {
-  let isPinned = false
-  if (!/integrity/i.test(page)) return false
-  rewriteTags(page, ({ text }) => {
-    const hasHash = attributeOf(text, 'integrity') !== undefined
-    isPinned ||= hasHash && (isOwn(text, 'src') || isOwn(text, 'href'))
-    return ''
-  })
-  return isPinned
+/** A page of the folder. */
+interface NamedPage {
+  path: string
+  text: string
 }
 
-/** Prepares the scripts of a folder. Those whose bytes one of its pages pins by hashes stay. */
-export function openLocations(pages: string[]): Locations {
+/** Returns a function that tells whether hashes pin the bytes of a file. */
+function openPins(pages: NamedPage[], files: PageFile[]): (path: string) => boolean {
+  const pinned = new Set<string>()
+  let isPinnedByCode = false
+  for (const { path, text } of pages) {
+    if (!/integrity/i.test(text)) continue
+    rewriteTags(text, (tag) => {
+      isPinnedByCode ||= tag.name === 'script' && hashInCode.test(tag.body)
+      const url = attributeOf(tag.text, 'src') ?? attributeOf(tag.text, 'href')
+      const hasHash = attributeOf(tag.text, 'integrity') !== undefined
+      // A page with a base element names files from the root.
+      if (hasHash && url !== undefined) pinned.add(pathFrom(path, url)).add(pathFrom('', url))
+      return ''
+    })
+  }
+  // That of another host.
+  pinned.delete('')
+  const textOf = ({ bytes }: PageFile): string => new TextDecoder().decode(bytes)
+  isPinnedByCode ||=
+    pinned.size > 0 && files.some((file) => isScript(file.path) && hashInCode.test(textOf(file)))
+  return (path) => isPinnedByCode || pinned.has(path)
+}
+
+/** Prepares the scripts of a folder. */
+export function openLocations(pages: NamedPage[] = [], files: PageFile[] = []): Locations {
   const changed = new Set<string>()
-  const hasPinnedFiles = pages.some(pinsFiles)
   const note = (before: string, text: string, name: string): string => {
     if (text !== before) changed.add(name)
     return text
   }
   return {
     changed,
-    inScript: (code, name) => (hasPinnedFiles ? code : note(code, withPageLocation(code), name)),
+    isPinned: openPins(pages, files),
+    inScript: (code, name) => note(code, withPageLocation(code), name),
     inHtml(html, name) {
       // A policy of the page that names its scripts by hashes.
       if (/'sha(?:256|384|512)-/.test(html)) return html

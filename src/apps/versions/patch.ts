@@ -2,8 +2,8 @@ import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import * as apps from '../apps.ts'
 import { listAssets, readFiles } from '../assets/assets.ts'
-import { isHtml, isScript } from '../folders/page-folder.ts'
 import { openLocations } from '../folders/page-location.ts'
+import { isHtml, isScript } from '../folders/page-names.ts'
 import { readPage } from '../page-content.ts'
 import type { PageUpload } from '../publish-request.ts'
 import type { PatchChange } from './apply-patch.ts'
@@ -71,7 +71,7 @@ export async function patchVersion(
   let html = new TextDecoder('utf-8', { ignoreBOM: true }).decode(identity)
   const files: PageFile[] = []
   // No page pins a file that a patch changes, or the browser would block it.
-  const locations = openLocations([])
+  const locations = openLocations()
   for (const { name, type, content } of contents) {
     const own = byPath.get(name)
     if (!own) continue

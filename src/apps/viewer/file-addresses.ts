@@ -10,7 +10,7 @@ import {
 import { decodePath } from '../../kernel/http/path.ts'
 import { pathOf, type RequestContext } from '../../kernel/http/request-context.ts'
 import { getPublicFile } from '../../kernel/public-files.ts'
-import { findPageName } from '../folders/page-tags.ts'
+import { findPageName } from '../folders/page-names.ts'
 import type { HostedFile } from './app-source.ts'
 import type { OpenedToken } from './file-token.ts'
 import { filesPath, filesRoute, type Pages } from './pages.ts'

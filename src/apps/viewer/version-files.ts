@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { bytesOf, createEntity, type Entity } from '../../kernel/http/entity.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { mediaTypeOf } from '../assets/upload.ts'
-import { assetNameOf } from '../folders/page-tags.ts'
+import { assetNameOf } from '../folders/page-names.ts'
 import type { AppSource, HostedApp, HostedFile } from './app-source.ts'
 import { fileHeaders } from './policy.ts'
 
