@@ -55,7 +55,7 @@ export function copiedNames({
       const url = parse.call(URL, String(given).replace(/^null(?=\/)/, origin), base)
       if (url?.origin !== origin) return undefined
       const start = url.pathname.startsWith(pathname) ? pathname.length : 1
-      const name = decoded(url.pathname.slice(start))
+      const name = decoded(url.pathname.slice(start)).normalize()
       // A page that came without a folder names its assets by paths.
       const index = indexes.get(name) ?? indexes.get(assetNameOf(name))
       return index === undefined ? undefined : { index, hash: url.hash }

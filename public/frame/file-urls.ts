@@ -52,7 +52,7 @@ export function openAddresses({ address, names }: Pick<OwnFiles, 'address' | 'na
     const url = resolve(given)
     if (!url || url.origin !== origin || url.href.startsWith(address)) return undefined
     const path = url.href.slice(origin.length + 1)
-    const name = decoded(url.pathname.slice(1))
+    const name = decoded(url.pathname.slice(1)).normalize()
     // What a player uploaded, as pages of Claude Code name it.
     return known.has(name) || name.startsWith('_blob/') ? address + path : undefined
   }

@@ -47,7 +47,7 @@ function asStyle(tag: Tag, address: string): string | undefined {
   const isPreload = /\bpreload\b/i.test(rel) && /^style$/i.test(attributeOf(text, 'as') ?? '')
   if (!(isSheet || isPreload) || !isFile(tag, 'href', address)) return undefined
   const url = unescaped(attributeOf(text, 'href') ?? '')
-  if (/[<>"\\)\n]/.test(url)) return undefined
+  if (/[<>"\\\n]/.test(url)) return undefined
   const attributes = kept.flatMap((name) => {
     const value = attributeOf(text, name)
     // A preload becomes a style sheet by its handler, which this one is already.

@@ -12,8 +12,8 @@ import { replaceStyles } from './written-css.ts'
 const readable = 'img|audio|video|image'
 const tags = new RegExp(`<(?:${readable})(?=[\\s/])(?:[^>"']|"[^"]*"|'[^']*')*>`, 'gi')
 /** Names from the root of the host, and in a copy all names. */
-const rooted = /(\s(?:src|srcset|href|poster)\s*=\s*)("\/[^"]*"|'\/[^']*'|\/[^\s"'>]+)/gi
-const named = /(\s(?:src|srcset|href|poster)\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/gi
+const rooted = /(\s(src|srcset|href|poster)\s*=\s*)("\/[^"]*"|'\/[^']*'|\/[^\s"'>]+)/gi
+const named = /(\s(src|srcset|href|poster)\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/gi
 
 /** Adds the import map of a build for the root of a host, or of a copy. */
 function addImportMap(imports: Addresses['imports']): void {
@@ -39,39 +39,38 @@ function makeReadable(element: unknown, url: unknown, { urlOf, copy }: Addresses
   }
 }
 
-/** Returns a function that replaces the names in a srcset; undefined where none is a file. */
-function sets({ find }: Addresses): (set: unknown) => string | undefined {
-  return (set) => {
-    const text = String(set)
-    const replaced = text.replace(/[^\s,](?:\S*[^\s,])?/g, (url) => find(url) ?? url)
-    return replaced === text ? undefined : replaced
-  }
+/** Returns the value to load instead of that of an attribute; undefined where it names no file. */
+function valueOf(attribute: string, value: unknown, { find }: Addresses): string | undefined {
+  if (!/^srcset$/i.test(attribute)) return find(value)
+  const set = String(value)
+  const replaced = set.replace(/[^\s,](?:\S*[^\s,])?/g, (url) => find(url) ?? url)
+  return replaced === set ? undefined : replaced
 }
 
 /** Makes elements load their files by the names that scripts set. */
 function replaceElements(addresses: Addresses): void {
-  const { find } = addresses
   const original = addresses.copy?.original
-  const inSet = sets(addresses)
-  const take = (url: unknown, element: unknown): string | undefined => {
+  const take = (name: string, url: unknown, element: unknown): string | undefined => {
     makeReadable(element, url, addresses)
-    return find(url) ?? inSet(url)
+    return valueOf(name, url, addresses)
   }
-  for (const { prototype } of [HTMLImageElement, HTMLMediaElement, HTMLSourceElement]) {
-    replaceProperty(prototype, 'src', take, original)
+  const owners = {
+    src: [HTMLImageElement, HTMLMediaElement, HTMLSourceElement, HTMLScriptElement],
+    srcset: [HTMLImageElement, HTMLSourceElement],
+    poster: [HTMLVideoElement],
+    href: [HTMLLinkElement],
   }
-  for (const { prototype } of [HTMLImageElement, HTMLSourceElement]) {
-    replaceProperty(prototype, 'srcset', take)
+  for (const [name, classes] of Object.entries(owners)) {
+    for (const { prototype } of classes) {
+      replaceProperty(prototype, name, (url, element) => take(name, url, element), original)
+    }
   }
-  replaceProperty(HTMLVideoElement.prototype, 'poster', take, original)
-  replaceProperty(HTMLScriptElement.prototype, 'src', take, original)
-  replaceProperty(HTMLLinkElement.prototype, 'href', take, original)
   const { setAttribute, setAttributeNS } = Element.prototype
   const loaders = /^(?:script|link|img|image|audio|video|source|use|x-off)$/
   const names = /^(?:src|srcset|poster|(?:xlink:)?href)$/i
   const replaced = (element: Element, name: string, value: unknown): string => {
     if (!loaders.test(element.localName) || !names.test(name)) return String(value)
-    return take(value, element) ?? String(value)
+    return take(name, value, element) ?? String(value)
   }
   Element.prototype.setAttribute = function (name, value) {
     setAttribute.call(this, name, replaced(this, String(name), value))
@@ -102,7 +101,6 @@ function replaceElements(addresses: Addresses): void {
 /** Makes HTML that scripts insert load the files. */
 function replaceSinks(addresses: Addresses): void {
   const reference = addresses.copy ? named : rooted
-  const inSet = sets(addresses)
   const inTag = (tag: string): string =>
     /\scrossorigin|\ssrc\s*=\s*["']?(?:data|blob):/i.test(tag)
       ? tag
@@ -111,9 +109,9 @@ function replaceSinks(addresses: Addresses): void {
     const html = String(given)
     if (!html.includes('<')) return html
     const whole = addresses.inCss(addresses.copy ? html : html.replace(tags, inTag))
-    return whole.replace(reference, (text: string, start: string, value: string) => {
+    return whole.replace(reference, (text: string, start: string, name: string, value: string) => {
       const url = value.replace(/^["']|["']$/g, '')
-      const found = addresses.copy && isPage(url) ? undefined : (addresses.find(url) ?? inSet(url))
+      const found = addresses.copy && isPage(url) ? undefined : valueOf(name, url, addresses)
       return found === undefined ? text : `${start}"${found}"`
     })
   }

@@ -66,7 +66,7 @@ function creation(): void {
   const { define } = CustomElementRegistry.prototype
   const extended = (options: unknown): [] | [{ is: string }] => {
     const is = typeof options === 'object' && options ? Reflect.get(options, 'is') : options
-    return is === undefined || is === null ? [] : [{ is: text(is) }]
+    return is ? [{ is: text(is) }] : []
   }
   lock(Document.prototype, 'createElement', function (this: Document, name: string, o: unknown) {
     const requested = text(name)
@@ -88,7 +88,7 @@ function creation(): void {
     name: string | null,
     doctype: DocumentType | null = null,
   ): XMLDocument {
-    const requested = name === null ? '' : text(name)
+    const requested = text(name ?? '')
     return apply(createDocument, this, [space, bad(requested) ? 'x-off' : requested, doctype])
   }
   lock(DOMImplementation.prototype, 'createDocument', byDocument)

@@ -44,22 +44,16 @@ export const styled = (html: string): string =>
 
 const names = /(?<![\w#.:[="'-])(?:link|meta|base|embed)(?![\w-])/gi
 
-/** Lets pages find their renamed meta and link elements, for example to change an icon. */
+/** Lets pages find their renamed meta and link elements: to read settings, or change an icon. */
 export function findRenamed(): void {
   for (const { prototype } of [Document, DocumentFragment, Element]) {
     const real = prototype.querySelector
-    const find = function (this: ParentNode, selectors: string): Element | null {
-      const requested = String(selectors)
-      return (
-        real.call(this, requested) ??
-        real.call(this, requested.replace(names, ':is([x-off-$&],x-off-$&)'))
-      )
+    prototype.querySelector = function (this: ParentNode, selectors: string): Element | null {
+      const own = real.call(this, selectors)
+      if (own) return own
+      const found = real.call(this, String(selectors).replace(names, ':is([x-off-$&],x-off-$&)'))
+      return found && Object.assign(found, { content: found.getAttribute('content') })
     }
-    Object.defineProperty(prototype, 'querySelector', {
-      value: find,
-      writable: true,
-      configurable: true,
-    })
   }
 }
 

@@ -76,11 +76,11 @@ export class VersionFiles {
   }
 
   /**
-   * Finds a file by its exact name. A page that came without a folder names its assets by paths,
-   * too: "img/ship.png" is "img-ship.png" there.
+   * Finds a file by its exact name. A page of a Mac may spell it in another form of Unicode. One
+   * that came without a folder names its assets by paths, too: "img/ship.png" is "img-ship.png".
    */
   find({ files, isFolder }: FileTable, name: string): HostedFile | undefined {
-    return files.get(name) ?? (isFolder ? undefined : files.get(assetNameOf(name)))
+    return files.get(name) ?? files.get(isFolder ? name.normalize() : assetNameOf(name))
   }
 
   /** Returns a file that is in memory. */
