@@ -2,6 +2,8 @@
  * `bun scripts/folder-builds.ts [name ...]`: builds the folders of `src/testing/folders/builds`
  * with the tools that people use, each in a temporary folder with pinned packages from npm, and
  * packs them as zips. The pages post what they found, which `src/testing/folders/builds.ts` has.
+ * Some need emcc, wget, Cargo or Python on this machine. Those too large for the repository are in
+ * dist/folder-builds, and tested where they are there.
  */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,13 +12,16 @@ import { join } from 'node:path'
 import { zipSync } from 'fflate'
 
 import { bundlers } from './folder-builds/bundlers.ts'
+import { documents } from './folder-builds/documents.ts'
+import { engines } from './folder-builds/engines.ts'
 import { games } from './folder-builds/games.ts'
 import { programs } from './folder-builds/programs.ts'
 
 const target = join(import.meta.dir, '../src/testing/folders/builds')
+const largeTarget = join(import.meta.dir, '../dist/folder-builds')
 
 const manifest = '{"name":"x","private":true,"type":"module","version":"1.0.0"}'
-const builds = { ...bundlers, ...games, ...programs }
+const builds = { ...bundlers, ...games, ...programs, ...engines, ...documents }
 
 async function run(command: string[], cwd: string): Promise<void> {
   const env = {
@@ -48,7 +53,7 @@ async function pack(folder: string): Promise<Uint8Array> {
 }
 
 const selected = Bun.argv.slice(2)
-for (const [name, { packages, files, command, out }] of Object.entries(builds)) {
+for (const [name, { packages, files, command, out, isLarge }] of Object.entries(builds)) {
   if (selected.length > 0 && !selected.includes(name)) continue
   const folder = await mkdtemp(join(tmpdir(), `folder-${name}-`))
   try {
@@ -59,9 +64,10 @@ for (const [name, { packages, files, command, out }] of Object.entries(builds)) 
       ['npm', 'install', '--no-audit', '--no-fund', '--loglevel=error', ...packages],
       folder,
     )
-    await run(command.split(' '), folder)
-    const zip = await pack(join(folder, out))
-    await Bun.write(join(target, `${name}.zip`), zip)
+    await run(['sh', '-c', command], folder)
+    const made = join(folder, out)
+    const zip = out.endsWith('.zip') ? await Bun.file(made).bytes() : await pack(made)
+    await Bun.write(join(isLarge ? largeTarget : target, `${name}.zip`), zip)
     console.log(name, zip.byteLength)
   } catch (error) {
     console.log(name, String(error).slice(0, 1500))

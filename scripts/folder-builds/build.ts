@@ -3,8 +3,10 @@ export interface Build {
   packages: string[]
   files: Record<string, string | Uint8Array>
   command: string
-  /** The folder that the tool writes. */
+  /** The folder or the zip that the tool writes. */
   out: string
+  /** Its zip is not for the repository: it is in dist/folder-builds. */
+  isLarge?: true
 }
 
 export const png = Uint8Array.from(

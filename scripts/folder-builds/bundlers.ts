@@ -292,4 +292,83 @@ const run = async () => { const { part } = await import('./part.js'); const i = 
     command: 'vite build',
     out: 'dist',
   },
+  angular: {
+    packages: [
+      '@angular/build@20.3.6',
+      '@angular/cli@20.3.6',
+      '@angular/common@20.3.6',
+      '@angular/compiler@20.3.6',
+      '@angular/compiler-cli@20.3.6',
+      '@angular/core@20.3.6',
+      '@angular/platform-browser@20.3.6',
+      '@angular/router@20.3.6',
+      'rxjs@7',
+      'tslib@2',
+      'typescript@5.9',
+    ],
+    files: {
+      'angular.json': JSON.stringify({
+        version: 1,
+        cli: { analytics: false },
+        projects: {
+          x: {
+            projectType: 'application',
+            root: '',
+            sourceRoot: 'src',
+            architect: {
+              build: {
+                builder: '@angular/build:application',
+                options: {
+                  browser: 'src/main.ts',
+                  index: 'src/index.html',
+                  tsConfig: 'tsconfig.json',
+                  styles: ['src/styles.css'],
+                  assets: [{ glob: '**/*', input: 'public' }],
+                  outputHashing: 'all',
+                },
+              },
+            },
+          },
+        },
+      }),
+      'tsconfig.json': JSON.stringify({
+        compilerOptions: {
+          target: 'ES2022',
+          module: 'preserve',
+          moduleResolution: 'bundler',
+          experimentalDecorators: true,
+          skipLibCheck: true,
+          lib: ['ES2022', 'DOM'],
+        },
+        files: ['src/main.ts'],
+      }),
+      'public/dot.png': png,
+      'public/data.json': '{"n":7}',
+      'src/styles.css': 'body{color:red}button{color:rgb(0, 128, 0)}',
+      'src/index.html':
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Angular</title><base href="/"></head><body><app-root></app-root></body></html>',
+      'src/about.ts': `import { afterNextRender, Component } from '@angular/core'
+@Component({ selector: 'app-about', template: '<h1>About</h1>' })
+export class About { constructor() { afterNextRender(() => { ${send("'about', document.querySelector('h1')!.textContent")} }) } }`,
+      'src/home.ts': `import { afterNextRender, Component, signal } from '@angular/core'\nimport { RouterLink } from '@angular/router'
+@Component({ selector: 'app-home', imports: [RouterLink], template: '<a routerLink="/about" style="position:fixed;inset:0;display:block">about</a><button (click)="up()">{{ count() }}</button><img src="dot.png">' })
+export class Home {
+  count = signal(0)
+  up() { this.count.update((n) => n + 1) }
+  constructor() { afterNextRender(async () => {
+    ${styled}
+    const button = document.querySelector('button')!
+    button.click(); await new Promise((done) => setTimeout(done, 50))
+    const i = document.querySelector('img')!; await i.decode()
+    ${send("await styled, button.textContent, getComputedStyle(button).color, i.naturalWidth, (await (await fetch('data.json')).json()).n")}
+  }) }
+}`,
+      'src/main.ts': `import { Component, provideZonelessChangeDetection } from '@angular/core'\nimport { bootstrapApplication } from '@angular/platform-browser'\nimport { provideRouter, RouterOutlet } from '@angular/router'\nimport { Home } from './home'
+@Component({ selector: 'app-root', imports: [RouterOutlet], template: '<router-outlet />' }) class App {}
+const lazy = () => import('./about').then(({ About }) => About)
+bootstrapApplication(App, { providers: [provideZonelessChangeDetection(), provideRouter([{ path: '', component: Home }, { path: 'about', loadComponent: lazy }])] })`,
+    },
+    command: 'ng build',
+    out: 'dist/x/browser',
+  },
 }

@@ -17,6 +17,44 @@ cpSync('main.js', 'dist/main.js')`,
     command: 'node build.mjs',
     out: 'dist',
   },
+  pyodide: {
+    packages: ['pyodide@314.0.7'],
+    files: {
+      'dist/main.js': `import { loadPyodide } from './pyodide/pyodide.mjs'
+const python = await loadPyodide({ indexURL: './pyodide/' })
+const text = await python.runPythonAsync('from pyodide.http import pyfetch\\nresponse = await pyfetch("data/words.txt")\\nawait response.text()')
+${send("python.runPython('sum([1, 2, 4])'), text")}`,
+      'dist/data/words.txt': 'reef',
+      'dist/index.html': index('<script type="module" src="main.js"></script>'),
+      'build.mjs': `import { cpSync } from 'node:fs'
+for (const name of ['pyodide.mjs', 'pyodide.asm.js', 'pyodide.asm.mjs', 'pyodide.asm.wasm', 'python_stdlib.zip', 'pyodide-lock.json'])
+  try { cpSync('node_modules/pyodide/' + name, 'dist/pyodide/' + name) } catch {}`,
+    },
+    command: 'node build.mjs',
+    out: 'dist',
+    isLarge: true,
+  },
+  // The movie has a size, a color and one frame.
+  ruffle: {
+    packages: ['@ruffle-rs/ruffle@0.6.0'],
+    files: {
+      'dist/movies/reef.swf': Buffer.from(
+        '465753061c00000060003e80003e80000c0100430200408040000000',
+        'hex',
+      ),
+      'dist/index.html': index(`<script src="ruffle/ruffle.js"></script><script>
+addEventListener('load', async () => {
+  const player = RufflePlayer.newest().createPlayer()
+  player.addEventListener('loadedmetadata', () => { const { metadata } = player.ruffle(); ${send('metadata.width, metadata.height, metadata.frameRate')} })
+  document.getElementById('app').append(player)
+  await player.ruffle().load({ url: 'movies/reef.swf', autoplay: 'on' })
+})</script>`),
+      'build.mjs': `import { cpSync } from 'node:fs'\ncpSync('node_modules/@ruffle-rs/ruffle', 'dist/ruffle', { recursive: true, filter: (path) => !/\\.map$|\\.md$/.test(path) })`,
+    },
+    command: 'node build.mjs',
+    out: 'dist',
+    isLarge: true,
+  },
   reveal: {
     packages: ['reveal.js@5', 'esbuild@0.25'],
     files: {

@@ -1,18 +1,29 @@
-import { readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { unzipSync } from 'fflate'
-
-import type { Folder } from './folder.ts'
+import { filesOf, type Folder } from './folder.ts'
 import { middle } from './pages.ts'
 
 /** Reads a folder that `scripts/folder-builds.ts` built with a real tool. */
-const build = (file: string, says: unknown[], more: Partial<Folder> = {}): Folder => ({
+const build = async (
+  file: string,
+  says: unknown[],
+  more: Partial<Folder> = {},
+): Promise<Folder> => ({
   name: `a build of ${file}`,
-  files: unzipSync(readFileSync(join(import.meta.dir, `builds/${file}.zip`))),
+  files: await filesOf(await Bun.file(zipOf(file, more.isLarge)).bytes()),
   says,
   ...more,
 })
+
+/** A large one is there once it is built. */
+const zipOf = (file: string, isLarge = false): string =>
+  join(import.meta.dir, isLarge ? '../../../dist/folder-builds' : 'builds', `${file}.zip`)
+const largeBuilds: [file: string, says: unknown[], more?: Partial<Folder>][] = [
+  ['pyodide', [[7, 'reef']], { except: { webkit: 'it does not start in 150 seconds' } }],
+  ['ruffle', [[100, 100, 12]]],
+]
+const builtLarge = largeBuilds.filter(([file]) => existsSync(zipOf(file, true)))
 
 const vite = ['styled', 2, 7, 5, 3, 2, 2, true, 9]
 const green = 'rgb(0, 128, 0)'
@@ -22,7 +33,7 @@ const noWebgl = 'the tests start it without a GPU, so it has no WebGL'
 const click = { act: [{ after: 1, run: middle }] }
 
 /** Folders as tools build them. */
-export const builtFolders: Folder[] = [
+export const builtFolders: Folder[] = await Promise.all([
   build('vite-root', [vite]),
   build('vite-relative', [vite]),
   build('vite-svelte', [['styled', '2', '2', green]]),
@@ -91,4 +102,30 @@ export const builtFolders: Folder[] = [
     ],
     click,
   ),
-]
+  build(
+    'angular',
+    [
+      ['styled', '1', green, 2, 7],
+      ['about', 'About'],
+    ],
+    click,
+  ),
+  build('emscripten', [[7, 1, 40]]),
+  build('godot-like', [[7, 1, true, true]]),
+  build('renpy-like', [[77, 1, 2]]),
+  build('pico8-like', ['ready', [8, 1, 255, true]], click),
+  build('rpgmaker-like', [[7, 2, 2, 2, true, true, 5, 5, 'js/plugins/Steps.js']]),
+  build(
+    'bitsy-like',
+    [
+      ['Reef Walk', 1, '</p> a < b && "c"', 'FONT ascii_small', 255],
+      ['Enter', true],
+    ],
+    { act: [{ after: 1, run: (tab) => tab.press('Enter') }] },
+  ),
+  build('quarto-like', [['Reef', 'Corals', 'Corals', 0, 'none', 2, true]]),
+  build('wget', [['styled', 'Reef', 2]]),
+  build('claude', [['styled', 'Reef']]),
+  build('chatgpt', [['styled', 'Reef – Spiel', 2]]),
+  ...builtLarge.map(([file, says, more]) => build(file, says, { ...more, isLarge: true })),
+])

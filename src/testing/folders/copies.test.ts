@@ -7,6 +7,7 @@ import { openTarget, type Target } from '../red-team/target.ts'
 import { isThorough } from '../thorough.ts'
 import { builtFolders } from './builds.ts'
 import type { Folder } from './folder.ts'
+import { namedFolders } from './names.ts'
 import { folderPages } from './pages.ts'
 import { plainFolders } from './plain.ts'
 
@@ -63,7 +64,7 @@ for (const [name, openBrowser] of allBrowsers) {
       expect(await messages(says.length)).toEqual(says)
     }
 
-    const copied = [...plainFolders, ...folderPages, ...builtFolders].filter(
+    const copied = [...plainFolders, ...namedFolders, ...folderPages, ...builtFolders].filter(
       ({ except, exceptInCopy }) => !except?.[name] && !exceptInCopy?.[name],
     )
     for (const [at, folder] of copied.entries()) {

@@ -1,3 +1,4 @@
+import { unzip } from '../../apps/folders/unzip.ts'
 import type { Tab } from '../browsers/browser.ts'
 
 /** A folder as people bring it, whose pages post what they found. */
@@ -8,6 +9,8 @@ export interface Folder {
   says: unknown[]
   /** User input after so many messages. */
   act?: { after: number; run(tab: Tab): Promise<void> }[]
+  /** It is too large for the repository, and slow. */
+  isLarge?: true
   /** Browsers in which it cannot run, each with the reason. */
   except?: Partial<Record<'chromium' | 'firefox' | 'webkit', string>>
   /** Browsers in which its offline copy finds something else, each with the reason. */
@@ -34,3 +37,10 @@ export const post = (expression: string): string =>
 /** Returns a promise of an element's load, as code. */
 export const loads = (element: string): string =>
   `new Promise((done)=>{const e=${element};e.onload=()=>done('loaded');e.onerror=()=>done('failed')})`
+
+/** Reads a zip as the server does. */
+export async function filesOf(zip: Uint8Array): Promise<Record<string, Uint8Array>> {
+  const found = await unzip(zip, { bytesMax: 100 * 1_048_576, filesMax: 2_000 })
+  if (!('files' in found)) throw new Error(JSON.stringify(found))
+  return Object.fromEntries(found.files.map(({ path, bytes }) => [path, bytes]))
+}

@@ -7,11 +7,14 @@ import { openTarget, type Target } from '../red-team/target.ts'
 import { isPart } from '../thorough.ts'
 import { builtFolders } from './builds.ts'
 import type { Folder } from './folder.ts'
+import { namedFolders } from './names.ts'
 import { folderPages } from './pages.ts'
 import { plainFolders } from './plain.ts'
 
 const ms = 60_000
 const waitMs = 20_000
+/** An engine of 10 MB starts slowly while other tests run. */
+const slowMs = 170_000
 /** CI opens all folders in Chromium, and every eighth in Firefox and WebKit. */
 const stepOf = { chromium: 1, firefox: 8, webkit: 8 }
 
@@ -22,11 +25,15 @@ async function readMessages(tab: Tab): Promise<unknown[]> {
   return Array.isArray(messages) ? messages : []
 }
 
-const waitForMessages = (tab: Tab, count: number): Promise<unknown[] | undefined> =>
+const waitForMessages = (
+  tab: Tab,
+  count: number,
+  timeoutMs: number,
+): Promise<unknown[] | undefined> =>
   until(async () => {
     const all = await readMessages(tab)
     return all.length >= count ? all : undefined
-  }, waitMs)
+  }, timeoutMs)
 
 /** Publishes each folder as the server does, and opens it in the viewer of each browser. */
 for (const [name, openBrowser] of allBrowsers) {
@@ -48,20 +55,22 @@ for (const [name, openBrowser] of allBrowsers) {
       target.close()
     })
 
-    async function run({ files, says, act = [] }: Folder, at: number): Promise<void> {
+    async function run({ files, says, act = [], isLarge }: Folder, at: number): Promise<void> {
+      const most = isLarge ? slowMs : waitMs
       const id = `folder${String(at).padStart(6, '0')}`
       hosted.putFolder(id, files)
       await tab.goto(`${target.origin}/a/${id}`)
       for (const { after, run: input } of act) {
-        expect(await waitForMessages(tab, after)).toHaveLength(after)
+        expect(await waitForMessages(tab, after, most)).toHaveLength(after)
         await input(tab)
       }
-      expect(await waitForMessages(tab, says.length)).toEqual(says)
+      expect(await waitForMessages(tab, says.length, most)).toEqual(says)
     }
 
-    for (const [at, folder] of [...plainFolders, ...folderPages, ...builtFolders].entries()) {
+    const all = [...plainFolders, ...namedFolders, ...folderPages, ...builtFolders]
+    for (const [at, folder] of all.entries()) {
       const isTried = isPart(at, stepOf[name]) && folder.except?.[name] === undefined
-      test.if(isTried)(folder.name, () => run(folder, at), ms)
+      test.if(isTried)(folder.name, () => run(folder, at), folder.isLarge ? 2 * slowMs : ms)
     }
   })
 }

@@ -183,6 +183,18 @@ return [one,two,deep,ends(i.currentSrc,'/img/dot.png'),ends(j.currentSrc,'/img/d
     says: [[1, 2, 3, true, true, true, true, true, true]],
   },
   {
+    name: 'a picture in a data URL, with text that looks like the name of a file',
+    files: {
+      'index.html': page(
+        '',
+        `(async()=>{const url='data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" width="4" height="4"><text>go to /dot.png 2x</text></svg>';
+const i=new Image;i.src=url;await i.decode();const j=document.createElement('img');j.setAttribute('src',url);await j.decode();return [i.src===url,j.getAttribute('src')===url,j.naturalWidth]})()`,
+      ),
+      'dot.png': png,
+    },
+    says: [[true, true, 4]],
+  },
+  {
     name: 'requests that wait, and those for the headers of a file',
     exceptInCopy: everywhere('a blob: URL answers GET alone'),
     files: {
