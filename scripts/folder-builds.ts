@@ -70,7 +70,7 @@ for (const [name, { packages, files, command, out, isLarge }] of Object.entries(
     await Bun.write(join(isLarge ? largeTarget : target, `${name}.zip`), zip)
     console.log(name, zip.byteLength)
   } catch (error) {
-    console.log(name, String(error).slice(0, 1500))
+    console.log(name, String(error).slice(-1500))
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

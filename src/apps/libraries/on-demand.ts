@@ -30,6 +30,18 @@ export function findImported(library: Library, path: string, text: string): stri
   return paths.filter((one) => library.files.has(one)).slice(0, namedFilesMax)
 }
 
+/** Scripts that load others by names that they compute, with the folder of those. */
+const computedFolders: readonly [name: string, script: RegExp, folder: string][] = [
+  ['ace-builds', /(?:^|\/)ace\.js$/, '.'],
+  ['prismjs', /(?:^|\/)prism-autoloader(?:\.min)?\.js$/, '../../components'],
+]
+
+/** Returns the folder from which a script loads what it computes; undefined without one. */
+export function computedFolderOf({ name }: Library, path: string): string | undefined {
+  const found = computedFolders.find(([library, script]) => library === name && script.test(path))
+  return found && join(dirname(path), found[2])
+}
+
 /** Returns whether scripts load a file by its name alone: data, or a worker. */
 export const isNamed = (path: string): boolean => isData(path) || startedScript.test(baseOf(path))
 

@@ -17,7 +17,7 @@ import {
   referencesPerPageMax,
 } from './library.ts'
 import { fileName, packagesUrl, scheme } from './modules.ts'
-import { baseOf, folderOf, isData, isNamed } from './on-demand.ts'
+import { baseOf, computedFolderOf, folderOf, isData, isNamed } from './on-demand.ts'
 import { dependenciesOf, moduleEntry, packageOf, pathOf } from './package-paths.ts'
 import { matchesIntegrity } from './registry.ts'
 import {
@@ -214,6 +214,8 @@ class PageResolver {
     }
     this.noteVersion(address, { library, isExact: found.isExact })
     if (use === 'code' && isData(path)) return this.collector.addOnDemand(library, path)
+    const computed = computedFolderOf(library, path)
+    if (computed !== undefined) await this.addFolder({ library }, { path: computed })
     if (address.path !== '') {
       const folder = url.replace(/[?#].*/, '').replace(/[^/]*$/, '')
       this.folders.set(folder, fileName(library, folderOf(path)))
@@ -253,8 +255,8 @@ class PageResolver {
    * name of the folder; undefined where there is none.
    */
   private async addFolder(
-    { library }: FoundLibrary,
-    { path, isFlat }: LibraryAddress,
+    { library }: Pick<FoundLibrary, 'library'>,
+    { path, isFlat }: Pick<LibraryAddress, 'path' | 'isFlat'>,
   ): Promise<string | undefined> {
     const inside = fileName(library, '')
     // cdnjs shows the folder of the script as the package.

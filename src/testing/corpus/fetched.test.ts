@@ -105,6 +105,11 @@ const packages = {
   schema: packed('schema', {
     'lib/b.js': 'exports.__esModule = true; exports.default = { size: 42 }; exports.c = 2',
   }),
+  'ace-builds': packed('ace-builds', {
+    'src/ace.js':
+      "const own = document.currentScript.src; self.load = (mode) => new Promise((done) => { const s = document.createElement('script'); s.src = own.replace('ace.js', 'mode-' + mode + '.js'); s.onload = () => done(self.loaded); document.head.append(s) })",
+    'src/mode-fish.js': 'self.loaded = 42',
+  }),
   names: packed('names', { 'data/names.json': '{"wave":42}', 'modes/a.js': 'self.mode = 42' }),
 }
 const unpkg = 'https://unpkg.com/'
@@ -137,6 +142,11 @@ const loaded = new Promise((done) => (request.onload = done))
 request.send()
 await loaded
 return (await (await fetch(url)).json()).wave === 42 && request.response.wave === 42`,
+  },
+  {
+    name: 'a script beside another one, which computes its name',
+    tags: `<script src="${unpkg}ace-builds@1.2.3/src/ace.js"></script>`,
+    code: "return (await load('fish')) === 42",
   },
   {
     name: 'a script of a folder that the page names',

@@ -399,6 +399,23 @@ await changed
 return editor.session.getTokenAt(0, 1).type === 'storage.type'`,
   },
   {
+    name: 'Ace with a mode beside its script',
+    tags: `${script(`${npm}ace-builds@1.32.0/src-min-noconflict/ace.js`)}<div id="e" style="height:99px">let a</div>`,
+    code: `const editor = ace.edit('e')
+const changed = new Promise((done) => editor.session.on('changeMode', done))
+editor.setTheme('ace/theme/monokai')
+editor.session.setMode('ace/mode/javascript')
+await changed
+return editor.session.getTokenAt(0, 1).type === 'storage.type'`,
+  },
+  {
+    name: 'Prism with a language that it loads',
+    tags: `${script(`${cdnjs}prism/1.29.0/prism.min.js`, `${cdnjs}prism/1.29.0/plugins/autoloader/prism-autoloader.min.js`)}<pre><code class="language-rust" id="c">fn main() {}</code></pre>`,
+    code: `Prism.highlightAll()
+for (let at = 0; at < 50 && !document.querySelector('#c .keyword'); at += 1) await new Promise((done) => setTimeout(done, 100))
+return document.querySelector('#c .keyword').textContent === 'fn'`,
+  },
+  {
     name: 'Plotly of cdnjs',
     tags: `${script(`${cdnjs}plotly.js/2.27.0/plotly.min.js`)}<div id="p"></div>`,
     code: `await Plotly.newPlot('p', [{ y: [1, 2] }]); return document.querySelector('#p .main-svg') !== null`,
