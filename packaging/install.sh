@@ -64,7 +64,10 @@ expected=$(awk -v file="$file" '$2 == file { print $1 }' "$work/sums")
 
 gunzip "$work/$file"
 chmod 755 "$work/${file%.gz}"
-"$work/${file%.gz}" version >/dev/null || fail "$file does not run on this machine."
+"$work/${file%.gz}" version >/dev/null || {
+  case $target in *-musl) fail "$file does not run. It needs libstdc++: apk add libstdc++" ;; esac
+  fail "$file does not run on this machine."
+}
 mv "$work/${file%.gz}" "$folder/berth"
 
 echo "Downloaded $releases/$version/$file, and verified its SHA-256 checksum."

@@ -61,3 +61,20 @@ export async function installPackages(
   if (!isThere) console.log(`${names} could not be installed: the tests of ${tests} are skipped.`)
   return isThere || Bun.env['CI'] === undefined
 }
+
+/**
+ * Installs a program from a Go module, for tests of what Debian has no package for. Where Go is
+ * missing, or it is no root, it prints the command, and those tests are skipped.
+ */
+export async function installModule(
+  { tests, program, module }: { tests: string; program: string; module: string },
+  run: (command: string[], env?: Record<string, string>) => Promise<boolean>,
+) {
+  if (Bun.which(program) !== null) return true
+  const install = ['go', 'install', module]
+  if (process.getuid?.() === 0 && Bun.which('go') !== null) {
+    return run(install, { GOBIN: '/usr/local/bin' })
+  }
+  console.log(`Skipping tests of ${tests}. They need ${program}: ${install.join(' ')}`)
+  return true
+}

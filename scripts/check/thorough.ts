@@ -1,8 +1,25 @@
 /** The steps of `./scripts/test all` beyond those of CI, whose own tests also run longer then. */
-import { bun, type Step, succeeds } from './run.ts'
+import { installModule } from './packages.ts'
+import { bun, runTests, type Step, succeeds } from './run.ts'
+
+/** Helm takes minutes to compile, so only this run installs it. */
+const modules = [
+  { tests: 'the Helm chart', program: 'helm', module: 'helm.sh/helm/v3/cmd/helm@v3.22.0' },
+  {
+    tests: 'the workflows',
+    program: 'actionlint',
+    module: 'github.com/rhysd/actionlint/cmd/actionlint@v1.7.12',
+  },
+]
+
+async function deployment() {
+  for (const one of modules) if (!(await installModule(one, succeeds))) return false
+  return runTests('deployment', ['src/testing/release/deployment.test.ts'])
+}
 
 /** All targets and packages, and the kinds of them that run here, installed and used. */
 const releaseSteps: Step[] = [
+  ['chart and workflows', deployment],
   ['release', () => succeeds(['./scripts/release'])],
   ['packages of the release', () => bun('scripts/packaging/try.ts')],
 ]

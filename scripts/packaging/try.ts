@@ -175,18 +175,19 @@ async function tryScript(folder: string): Promise<void> {
   await walk([join(folder, '.local/bin/berth')], { cwd: folder })
 }
 
-/** Installs a small Debian 12 with more packages into a new root, and returns its path. */
-function installDebian(folder: string, packages: string): string {
+/**
+ * Creates a root of Debian 12 and returns its path: `minbase` is a small installation, `extract`
+ * has nothing but the files of the packages and of what they need.
+ */
+function createDebian(folder: string, variant: 'minbase' | 'extract', packages: string): string {
   const root = join(folder, 'root')
-  run(['debootstrap', '--variant=minbase', `--include=${packages}`, 'bookworm', root], {
-    env: { DEBIAN_FRONTEND: 'noninteractive' },
-  })
+  run(['mmdebstrap', '--quiet', `--variant=${variant}`, `--include=${packages}`, 'bookworm', root])
   return root
 }
 
 /** The Debian package: installed, upgraded, removed and purged in a root of its own. */
 async function tryDebian(folder: string): Promise<void> {
-  const root = installDebian(folder, 'libc6,passwd')
+  const root = createDebian(folder, 'minbase', 'libc6,passwd')
   // Bun needs /proc.
   run(['mount', '-t', 'proc', 'proc', join(root, 'proc')])
   try {
@@ -227,7 +228,7 @@ async function tryInRoot(folder: string, root: string): Promise<void> {
 
 /**
  * The last stage of the Dockerfile, built and run by buildah without a daemon or a registry. Its
- * base is a Debian of debootstrap, and the first stage has the binary of the release.
+ * base has libc6 of Debian and nothing else, and the first stage has the binary of the release.
  */
 async function tryImage(folder: string): Promise<void> {
   const storage = [`--root=${join(folder, 'images')}`, `--runroot=${join(folder, 'run')}`]
@@ -240,7 +241,7 @@ async function tryImage(folder: string): Promise<void> {
   ]
   const buildah = (name: string, ...words: string[]) => run(command(name, ...words)).trim()
   const base = buildah('from', 'scratch')
-  buildah('add', base, installDebian(folder, 'libc6'), '/')
+  buildah('add', base, createDebian(folder, 'extract', 'libc6'), '/')
   buildah('commit', '--quiet', '--rm', base, 'docker.io/library/debian:12-slim')
 
   const context = join(folder, 'context')
@@ -316,7 +317,7 @@ interface Need {
 }
 
 const npm: Need = { program: 'npm', packages: ['npm'] }
-const debootstrap: Need = { program: 'debootstrap', packages: ['debootstrap'] }
+const mmdebstrap: Need = { program: 'mmdebstrap', packages: ['mmdebstrap'] }
 const buildah: Need = { program: 'buildah', packages: ['buildah'] }
 const chromium: Need = { program: 'chromium', packages: ['chromium'] }
 const qemu: Need = { program: 'qemu-aarch64', packages: ['qemu-user', 'libc6-arm64-cross'] }
@@ -326,8 +327,8 @@ const kinds: Record<string, { needs: Need[]; run: (folder: string) => unknown }>
   headers: { needs: [], run: tryHeaders },
   script: { needs: [], run: tryScript },
   npm: { needs: [npm], run: tryNpm },
-  debian: { needs: [debootstrap], run: tryDebian },
-  image: { needs: [debootstrap, buildah], run: tryImage },
+  debian: { needs: [mmdebstrap], run: tryDebian },
+  image: { needs: [mmdebstrap, buildah], run: tryImage },
   arm64: { needs: [qemu], run: tryArm },
   'sdk-node': { needs: [npm], run: trySdk((at) => useTypescript('node', at)) },
   'sdk-bun': { needs: [npm], run: trySdk((at) => useTypescript('bun', at)) },

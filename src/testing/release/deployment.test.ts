@@ -9,7 +9,8 @@ import { recordOf } from '../../kernel/schema.ts'
 
 setDefaultTimeout(60_000)
 
-const packaging = join(import.meta.dir, '../../../packaging')
+const root = join(import.meta.dir, '../../..')
+const packaging = join(root, 'packaging')
 const read = (path: string): string => readFileSync(join(packaging, path), 'utf8')
 const chart = join(packaging, 'helm/berth')
 
@@ -111,4 +112,9 @@ describe.skipIf(Bun.which('helm') === null)('the Helm chart', () => {
   test('asks for the image, which no registry has by default', () => {
     expect(helm('template', 'home', chart).errors).toContain('Set image.repository')
   })
+})
+
+test.skipIf(Bun.which('actionlint') === null)('the workflows pass actionlint', () => {
+  const { exitCode, stdout } = Bun.spawnSync(['actionlint', '-no-color'], { cwd: root })
+  expect([exitCode, String(stdout)]).toEqual([0, ''])
 })

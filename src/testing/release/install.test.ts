@@ -93,6 +93,20 @@ test('the installer says that its folder cannot be written, before it downloads'
   expect(err).toContain('/proc/none cannot be written. Set BERTH_DIR to another folder.')
 })
 
+test('the installer names what the binary for musl needs', async () => {
+  const name = `berth-${version}-linux-${cpu}-musl.gz`
+  const unusable = Bun.gzipSync(Buffer.from('#!/bin/sh\nexit 127\n'))
+  files[`/${version}/${name}`] = unusable
+  files[`/${version}/SHA256SUMS`] = `${sha256(unusable)}  ${name}\n`
+  mkdirSync(join(home, 'alpine'))
+  writeFileSync(join(home, 'alpine/ldd'), '#!/bin/sh\necho musl libc\n', { mode: 0o755 })
+  const { err, code } = await shell(`PATH='${home}/alpine':$PATH; ${installer}`)
+  expect([code, err]).toEqual([
+    1,
+    expect.stringMatching(/needs libstdc\+\+: apk add libstdc\+\+\n$/),
+  ])
+})
+
 test('an agent that follows /install.md to the letter has a server, a page and a chat', async () => {
   const page = await t.request('GET', '/install.md')
   expect(page.headers.get('content-type')).toStartWith('text/markdown')
