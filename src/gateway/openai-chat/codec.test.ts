@@ -389,6 +389,18 @@ describe('thinking', () => {
     })
   })
 
+  test('of a stream of Mistral’s parts, whose last one has the encrypted thought of a summary', () => {
+    const text = (part: string) => ({ type: 'thinking', thinking: [{ type: 'text', text: part }] })
+    const seal = { type: 'thinking', thinking: [], signature: 'berth.responses.encrypted.E' }
+    expect(thoughtOf({ content: [text('h'), text('mm'), seal] })).toEqual({
+      type: 'thinking',
+      text: 'hmm',
+      signature: 'E',
+      isEncrypted: true,
+      origin: 'responses',
+    })
+  })
+
   test('goes back in the form of each upstream', () => {
     const [, plain] = turn({ reasoning_content: 'hmm' })
     const back = (dialect: object) =>

@@ -28,7 +28,7 @@ import type {
 import type { DecodedChat } from '../conversation/codec.ts'
 import { isMedia } from '../conversation/contents.ts'
 import { openAiNames, readSampling } from '../conversation/sampling.ts'
-import { takeCallSignature } from '../conversation/sealed-thought.ts'
+import { endsThought, takeCallSignature } from '../conversation/sealed-thought.ts'
 import {
   argumentsText,
   completeTool,
@@ -552,7 +552,7 @@ function joinThoughts(parts: AssistantMessage['content']): AssistantMessage['con
   for (const part of parts) {
     const last = joined.at(-1)
     const isOpen = last?.type === 'thinking' && last.signature === undefined
-    if (isOpen && part.type === 'thinking' && !part.isEncrypted) {
+    if (isOpen && part.type === 'thinking' && endsThought(part)) {
       Object.assign(last, part, { text: last.text + part.text })
     } else joined.push(part)
   }
