@@ -76,6 +76,35 @@ test.each<[string, unknown, Partial<Usage> | undefined]>([
     { prompt: 11, cached: 4, cacheWrite: 5, completion: 7 },
   ],
   [
+    'DashScope and LiteLLM have names of their own for the tokens written to a cache',
+    {
+      prompt_tokens: 11,
+      completion_tokens: 7,
+      prompt_tokens_details: { cached_tokens: 4, cache_creation_input_tokens: 5 },
+    },
+    { prompt: 11, cached: 4, cacheWrite: 5, completion: 7 },
+  ],
+  [
+    'Mistral reports the tokens of its cache beside the others',
+    { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18, num_cached_tokens: 4 },
+    { prompt: 11, cached: 4, completion: 7 },
+  ],
+  [
+    'Moonshot and Together have a shorter name for them',
+    { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18, cached_tokens: 4 },
+    { prompt: 11, cached: 4, completion: 7 },
+  ],
+  [
+    'Perplexity reports its reasoning beside the completion',
+    { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18, reasoning_tokens: 3 },
+    { prompt: 11, completion: 7, reasoning: 3 },
+  ],
+  [
+    'a prompt above the limit of the hold is clamped, and its rest is no reasoning',
+    { prompt_tokens: 1_200, completion_tokens: 7, total_tokens: 1_207 },
+    { prompt: 1_000, completion: 7, estimated: true },
+  ],
+  [
     'the input of Anthropic’s usage excludes the cache',
     {
       input_tokens: 2,
