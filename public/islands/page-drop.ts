@@ -3,7 +3,7 @@ import { zipSync } from 'fflate'
 import { readPageFolder } from '../../src/apps/folders/page-folder.ts'
 import type { PageFile } from '../../src/apps/folders/page-names.ts'
 import { isZip, unzip, type ZipLimits } from '../../src/apps/folders/unzip.ts'
-import { t } from '../words.ts'
+import { formatNumber, t } from '../words.ts'
 import type { AppPreview } from './app-preview.ts'
 import { type Draft, openDrafts } from './new/drafts.ts'
 
@@ -93,7 +93,7 @@ class PageDrop extends HTMLElement {
     if (found.length > filesMax)
       return this.#showStatus(
         t('This folder has more than {filesMax} files. Drop a smaller one.', {
-          filesMax: filesMax.toLocaleString('en'),
+          filesMax: formatNumber(filesMax),
         }),
       )
     const zip = zipSync(Object.fromEntries(found.map(({ path, bytes }) => [path, bytes])))

@@ -1,15 +1,21 @@
 import uPlot from 'uplot'
 
-import { t } from '../words.ts'
+import { formatNumber, t } from '../words.ts'
 
-/** Formats of values, the same as in src/web/console/time-chart.ts. */
-const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
+const language = document.documentElement.lang
+const compact = new Intl.NumberFormat(language, {
+  notation: 'compact',
+  maximumFractionDigits: 1,
+  numberingSystem: 'latn',
+})
 const short = (value: number): string =>
-  value >= 100 ? compact.format(Math.round(value)) : Number(value.toPrecision(2)).toString()
+  value >= 100 ? compact.format(Math.round(value)) : formatNumber(Number(value.toPrecision(2)))
 
+/** Formats of values, the same as in src/server/console/time-chart.ts. */
 const units: Record<string, (value: number) => string> = {
   '/s': (value) => `${short(value)}/s`,
-  ms: (value) => (value >= 1_000 ? `${short(value / 1_000)} s` : `${short(value)} ms`),
+  ms: (value) =>
+    value >= 1_000 ? `${short(value / 1_000)} s` : t('{value} ms', { value: short(value) }),
   '%': (value) => `${short(value)} %`,
   cr: (value) => `${short(value)} cr`,
   '': (value) => short(value),
@@ -20,7 +26,8 @@ const units: Record<string, (value: number) => string> = {
   },
 }
 
-const height = 168
+/** A phone shows several charts at once. */
+const height = matchMedia('(max-width: 719px)').matches ? 108 : 168
 /** Distances of times on the axis: minutes, hours and days in seconds. */
 const steps = [1, 2, 5, 15, 30, 60, 180, 360, 1_440, 2_880, 10_080, 20_160].map((one) => one * 60)
 
@@ -136,8 +143,10 @@ const rangeOf = (low: number, high: number): [number, number] => {
   return [Math.min(0, low), top]
 }
 
-const clockTimes = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
-const dates = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+/** English times have 24 hours, and dates begin with the day, as in the rest of the site. */
+const locale = `${language === 'en' ? 'en-GB' : language}-u-nu-latn`
+const clockTimes = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' })
+const dates = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' })
 const daySeconds = 86_400
 
 /** Points that are whole UTC days have dates, others a time of day. */

@@ -3,7 +3,7 @@ import {
   type CodeRequest,
   requestCode,
 } from '../../src/site/docs/request-code.ts'
-import { t } from '../words.ts'
+import { formatNumber, t } from '../words.ts'
 import { readValue, saveValue } from './docs/tab-values.ts'
 
 /** A longer response is cut in the page. */
@@ -128,7 +128,7 @@ async function show(response: Response, reply: HTMLElement): Promise<void> {
   const type = response.headers.get('content-type') ?? ''
   if (!/json|text|xml|javascript|^$/.test(type)) {
     const { size } = await response.blob()
-    reply.textContent = t('{size} bytes of {type}', { size: size.toLocaleString('en'), type })
+    reply.textContent = t('{size} bytes of {type}', { size: formatNumber(size), type })
     return
   }
   let text = ''

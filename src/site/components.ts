@@ -1,7 +1,7 @@
 import type { Tile } from '../apps/explore/schemas.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
 import { msg, t, type Text } from '../kernel/words/message.ts'
-import { formatCount } from './format.ts'
+import { formatCount, formatTenths } from './format.ts'
 import type { Page } from './layout.ts'
 import { renderQuay } from './quay.ts'
 
@@ -36,7 +36,7 @@ export const searchTerm = (query: URLSearchParams, max: number, name = 'q'): str
 /** A star rating with a text alternative; nothing without ratings. */
 export function starRating({ stars: mean, count }: Tile['rating']): Part {
   if (mean === null) return false
-  const shown = mean.toFixed(1)
+  const shown = formatTenths(mean)
   return html`<span
     class="stars"
     role="img"

@@ -21,7 +21,8 @@ const oneDecimal = perLanguage(
 const exactNumbers = perLanguage(
   (locale) => new Intl.NumberFormat(locale, { maximumFractionDigits: 6 }),
 )
-const secondsShown = perLanguage(
+const percents = perLanguage((locale) => new Intl.NumberFormat(locale, { style: 'percent' }))
+const tenths = perLanguage(
   (locale) =>
     new Intl.NumberFormat(locale, {
       minimumFractionDigits: 1,
@@ -86,6 +87,12 @@ export const formatExactCount = (count: number, noun: string): string =>
 /** 1,234. */
 export const formatNumber = (value: number): string => wholeNumbers().format(value)
 
+/** 50%. */
+export const formatPercent = (share: number): string => percents().format(share)
+
+/** 4.5, 12.0. */
+export const formatTenths = (value: number): string => tenths().format(value)
+
 /** "1 credit", "99,999 credits". */
 export const formatAmount = (value: number, noun: string): string =>
   countNoun(value, shortCredits(value), noun)
@@ -109,7 +116,7 @@ export function formatBytes(bytes: number): string {
 
 /** 12 ms, 1.4 s. */
 export const formatDuration = (ms: number): string =>
-  ms < 1_000 ? `${ms} ms` : `${secondsShown().format(ms / 1_000)} s`
+  ms < 1_000 ? `${ms} ms` : `${formatTenths(ms / 1_000)} s`
 
 /** An ISO 8601 time, or milliseconds since the epoch. */
 type Time = string | number

@@ -73,7 +73,7 @@ export function openHistory(
         })
         remove.setAttribute('aria-label', t('Delete {titleOf}', { titleOf: titleOf(conversation) }))
         const about = [
-          new Date(conversation.at).toLocaleString(),
+          new Date(conversation.at).toLocaleString(`${document.documentElement.lang}-u-nu-latn`),
           ...conversation.panes.map(({ model }) => model),
         ]
         return element(

@@ -1,5 +1,5 @@
 import { type Mode, modes } from '../../../src/site/models/modes.ts'
-import { t } from '../../words.ts'
+import { formatNumber, t } from '../../words.ts'
 import type { Pane, Turn } from './conversation.ts'
 import { element } from './elements.ts'
 import type { Reply, SessionGateway } from './gateway.ts'
@@ -138,7 +138,9 @@ function storedMedia({ images, video, audio, vector }: Reply): Partial<Turn> {
   if (images) return { images }
   if (video) return { video }
   if (audio) return { content: t('*Speech is not kept in the history.*') }
-  return vector ? { content: `*${vector.length.toLocaleString('en')} dimensions*` } : {}
+  return vector
+    ? { content: `*${t('{length} dimensions', { length: formatNumber(vector.length) })}*` }
+    : {}
 }
 
 function formOf(fields: Record<string, unknown>, file: File): FormData {

@@ -1,4 +1,4 @@
-import { t } from '../../words.ts'
+import { formatNumber, t } from '../../words.ts'
 import type { Turn } from './conversation.ts'
 import { actionButton, codeBlock, element } from './elements.ts'
 import type { Reply } from './gateway.ts'
@@ -123,7 +123,7 @@ function vectorOf(vector: number[]): HTMLElement[] {
       'p',
       '',
       t('{length} dimensions, length {length2}. First values:', {
-        length: vector.length.toLocaleString('en'),
+        length: formatNumber(vector.length),
         length2: length,
       }),
     ),

@@ -10,7 +10,7 @@ import {
   listTopKeys,
   type Spender,
 } from '../../money/ledger/reports.ts'
-import { formatCompact, renderCredits } from '../../site/format.ts'
+import { formatCompact, formatTenths, renderCredits } from '../../site/format.ts'
 import type { Page } from '../../site/layout.ts'
 import { type Column, tableSection } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
@@ -21,7 +21,7 @@ const place = '/console/spend'
 const rowsShown = 25
 
 const share = (amount: bigint, total: bigint): string =>
-  total === 0n ? '–' : `${(Number((amount * 1_000n) / total) / 10).toFixed(1)} %`
+  total === 0n ? '–' : `${formatTenths(Number((amount * 1_000n) / total) / 10)} %`
 
 const amounts: Column[] = [{ number: msg('Credits') }, { number: msg('Share') }]
 

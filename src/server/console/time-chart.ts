@@ -2,7 +2,7 @@ import { type Html, html } from '../../kernel/html.ts'
 import { day, hour, iso, minute } from '../../kernel/time.ts'
 import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { withQuery } from '../../site/components.ts'
-import { formatBytes, formatCompact, shortCredits } from '../../site/format.ts'
+import { formatBytes, formatCompact, formatNumber, shortCredits } from '../../site/format.ts'
 import { tabNav } from '../../site/lists.ts'
 
 /** Units of a chart, with the same formats as in public/islands/time-chart.ts. */
@@ -19,7 +19,7 @@ const formats = {
 export type Unit = keyof typeof formats
 
 const short = (value: number): string =>
-  value >= 100 ? formatCompact(Math.round(value)) : Number(value.toPrecision(2)).toString()
+  value >= 100 ? formatCompact(Math.round(value)) : formatNumber(Number(value.toPrecision(2)))
 
 export const formatUnit = (value: number, unit: Unit): string => formats[unit](value)
 

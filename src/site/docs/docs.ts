@@ -257,7 +257,7 @@ const results = (q: string, hits: Hit[]): Part =>
           ({ path, title, before, match, after }) =>
             html`<li>
               <a href="${path}">${title}</a>
-              <p class="small">${before}<mark>${match}</mark>${after}</p>
+              <p class="small">${before}${match !== '' && html`<mark>${match}</mark>`}${after}</p>
             </li>`,
         )}
       </ol>`

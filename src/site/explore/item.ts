@@ -1,20 +1,20 @@
 import * as explore from '../../apps/explore/explore.ts'
 import type { Item, ItemPage, Tile } from '../../apps/explore/schemas.ts'
 import { isPackKind } from '../../apps/kinds.ts'
-import { getListed } from '../../apps/listings.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
-import { t, type Text } from '../../kernel/words/message.ts'
+import { t } from '../../kernel/words/message.ts'
 import { cardKey } from '../cards.ts'
 import { saveToCollection } from '../collections.ts'
-import { copyLine, openLabel, playIcon, section, starRating, statList } from '../components.ts'
+import { openLabel, playIcon, starRating, statList } from '../components.ts'
 import { followControl } from '../follow-control.ts'
-import { formatAmount, formatCount, renderDate } from '../format.ts'
+import { formatCount, renderDate } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { packPage } from '../packs/pack-page.ts'
 import { imagePath } from '../paths.ts'
 import { renderShelf } from '../shelves.ts'
 import { playHere } from '../tiles.ts'
+import { agentSection } from './agent-section.ts'
 import {
   familySection,
   itemChips,
@@ -22,7 +22,6 @@ import {
   itemTitle,
   logSection,
   remixControl,
-  remixPrice,
   reportLink,
   useLine,
 } from './item-sections.ts'
@@ -143,38 +142,3 @@ const stats = ({ published, updated, version }: Item): Html =>
     [t('Published'), renderDate(published)],
     [t('Updated'), renderDate(updated)],
   ])
-
-/** The prompt and the requests with which an agent remixes, reviews and comments on an item. */
-async function agentSection(ctx: AppContext, item: Item): Promise<Html> {
-  const { urls } = ctx
-  const { id, title } = item
-  const { comments } = await getListed(ctx, id)
-  const price = remixPrice(item)
-  const line = html`Read ${urls.app}/skill.md, then remix "<bdi>${title}</bdi>" (${id}) and change
-  it as I describe.`
-  const curl = (method: string, path: string, body: object): string =>
-    `curl -sX ${method} ${urls.base}/${path} -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '${JSON.stringify(body)}'`
-  const review = curl('PUT', `explore/${id}/review`, { stars: 5, text: t('Calm and quick.') })
-  const comment = curl('POST', `explore/${id}/comments`, { text: t('How far does it go?') })
-  const requests = html`${price !== undefined && copyLine(curl('POST', `apps/${id}/remix`, { maxCredits: price }), t('Remix'))}${copyLine(review, t('Review'))}${comments && copyLine(comment, t('Comment'))}`
-  return section(
-    t('For agents'),
-    html`<p>${remixTerms(price)}</p>
-      ${price !== undefined && copyLine(line, t('Prompt for your agent'))}
-      <details>
-        <summary>The same with curl</summary>
-        ${requests}
-      </details>`,
-  )
-}
-
-/** Returns the price of a remix, and what an agent gets for it. */
-function remixTerms(price: number | undefined): Text {
-  if (price === undefined) return t('The maker turned off remixes.')
-  if (price === 0)
-    return t('Free. An agent gets a copy with the code and files, and the maker is credited.')
-  return t(
-    '{price}; the maker receives 80%. An agent gets a copy with the code and files, and the maker is credited.',
-    { price: formatAmount(price, 'credit') },
-  )
-}

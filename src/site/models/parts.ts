@@ -5,7 +5,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { type Message, msg, t, type Text } from '../../kernel/words/message.ts'
 import { section } from '../components.ts'
-import { formatCount, formatDuration, formatNumber } from '../format.ts'
+import { formatCount, formatDuration, formatNumber, formatTenths } from '../format.ts'
 import { dataTable } from '../lists.ts'
 import { wireWord } from '../wire-words.ts'
 import { type ModelMode, modeOf } from './modes.ts'
@@ -42,7 +42,7 @@ export function factsOf(model: ModelResponse): [name: Text, value: Part][] {
   return facts.filter(([, value]) => value !== false)
 }
 
-const percent = (share: number): string => `${(Math.floor(share * 1_000) / 10).toFixed(1)} %`
+const percent = (share: number): string => `${formatTenths(Math.floor(share * 1_000) / 10)} %`
 
 /** The median time to the first byte and the share of successful calls, for lists. */
 export function shortMeasurements({ upstreams }: AppContext, model: Model): [Part, Part] {

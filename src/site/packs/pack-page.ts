@@ -10,6 +10,7 @@ import { encodePath } from '../../kernel/http/path.ts'
 import { t } from '../../kernel/words/message.ts'
 import { cardKey } from '../cards.ts'
 import { copyLine, section, starRating, statList } from '../components.ts'
+import { agentSection } from '../explore/agent-section.ts'
 import {
   familySection,
   itemChips,
@@ -17,17 +18,16 @@ import {
   itemTitle,
   logSection,
   remixControl,
-  remixPrice,
   reportLink,
 } from '../explore/item-sections.ts'
 import { type ItemVisitor, renderFeedback } from '../explore/reviews.ts'
 import { followControl } from '../follow-control.ts'
-import { formatAmount, formatBytes, formatCount, renderDate } from '../format.ts'
+import { formatBytes, formatCount, formatPercent, renderDate } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { itemCover } from '../tiles.ts'
 import { wireWord } from '../wire-words.ts'
 import { renderFile } from './markdown.ts'
-import { formatPercent, formatRuns, recordSection } from './record.ts'
+import { countedRuns, recordSection } from './record.ts'
 
 /** A file of a pack as its page shows it. */
 export interface ShownFile {
@@ -137,7 +137,7 @@ export async function packPage(
       ${stepList(folder)}${await fileSection(ctx, item, query)} ${await recordSection(ctx, item)}
       <div class="item-columns">
         <div>${await renderFeedback(ctx, item, query, visitor)}</div>
-        <div>${familySection(found)}${logSection(found)}${remixSection(ctx, item)}</div>
+        <div>${familySection(found)}${logSection(found)}${await agentSection(ctx, item)}</div>
       </div>
       ${itemRemixes(ctx, found)}`,
   }
@@ -222,24 +222,6 @@ async function fileSection(ctx: AppContext, item: Item, query: URLSearchParams):
   </section>`
 }
 
-function remixSection({ urls }: AppContext, item: Item): Part {
-  const price = remixPrice(item)
-  if (price === undefined) return section(t('Remix'), html`<p>The maker turned off remixes.</p>`)
-  const text =
-    price === 0
-      ? t('Free. An agent gets a copy that it may change, and the maker is credited.')
-      : t('{price}; the maker receives 80%. Reading and installing is free.', {
-          price: formatAmount(price, 'credit'),
-        })
-  const line = html`Read ${urls.app}/skill.md, then remix the ${wireWord(item.kind)}
-  "<bdi>${item.title}</bdi>" (${item.id}) and change it as I describe.`
-  return section(
-    t('Remix'),
-    html`<p>${text}</p>
-      ${copyLine(line, t('Prompt for your agent'))}`,
-  )
-}
-
 /** The folder in which each agent looks for skills of its user. */
 const skillFolders = [
   ['Claude Code', '~/.claude/skills'],
@@ -317,9 +299,5 @@ function renderFacts(
 function successOf(record: RecordSummary | undefined): Part {
   if (!record || record.successRate === null) return t('No counted run yet')
   const { successRate, counted } = record
-  return t('{successRate} of {counted} {part} worked', {
-    successRate: formatPercent(successRate),
-    counted: formatRuns(counted),
-    part: counted === 1 ? 'run' : 'runs',
-  })
+  return html`${formatPercent(successRate)} of ${countedRuns(counted)} worked`
 }

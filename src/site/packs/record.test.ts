@@ -54,7 +54,7 @@ test('a record has its denominator, the graph, versions and reports as text', as
   await report('failed', 'It stopped.')
   const page = await pageOf(`/explore/${pack}`)
   expect(page).toContain('50% of 2 counted runs worked')
-  expect(await pageOf('/explore?kind=skill')).toContain('50% of 2 runs worked')
+  expect(await pageOf('/explore?kind=skill')).toContain('50% of 2 counted runs worked')
   expect(page).toContain('at least 9% (95% interval)')
   expect(page).toContain('1 of 2 counted runs of the last 90 days worked')
   expect(page).toContain('Version 2')

@@ -8,7 +8,13 @@ import { type Html, html, type Part } from '../../kernel/html.ts'
 import { lastDays } from '../../kernel/time.ts'
 import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { copyLine, section, statList } from '../components.ts'
-import { formatCount, renderDate } from '../format.ts'
+import {
+  formatCount,
+  formatExactCount,
+  formatNumber,
+  formatPercent,
+  renderDate,
+} from '../format.ts'
 import { dataTable } from '../lists.ts'
 
 const weeks = 13
@@ -43,10 +49,11 @@ function sumWeeks(days: readonly string[], byDay: readonly DayRecord[]): Week[] 
 const counted = ({ worked, partly, others }: Week): number => worked + partly + others
 
 /** Shows tenths only where there are some. */
-export const formatRuns = (runs: number): string => String(Math.round(runs * 10) / 10)
+const formatRuns = (runs: number): string => formatNumber(Math.round(runs * 10) / 10)
 
 /** The runs that count, after "of". */
-const countedRuns = (runs: number): string => formatCount(Math.round(runs * 10) / 10, 'counted run')
+export const countedRuns = (runs: number): string =>
+  formatExactCount(Math.round(runs * 10) / 10, 'counted run')
 
 /** Draws how runs ended by week: those that worked below, all others above. */
 function recordChart(all: Week[]): Html {
@@ -109,8 +116,6 @@ function recordChart(all: Week[]): Html {
 const runsShown = 5
 const versionsShown = 10
 const summaryCharsShown = 280
-
-export const formatPercent = (share: number): string => `${Math.round(share * 100)}%`
 
 /** The track record of a pack: over time, by version, with its denominator and the last reports. */
 export async function recordSection(ctx: AppContext, { id }: Item): Promise<Html> {

@@ -5,7 +5,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { t } from '../../kernel/words/message.ts'
 import { section } from '../components.ts'
-import { formatBytes } from '../format.ts'
+import { formatBytes, formatTenths } from '../format.ts'
 import { button, confirmDialog, hiddenField, inputField, postForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
@@ -44,7 +44,7 @@ const previewPath = ({ urls }: AppContext, url: string): string =>
 
 const dimensions = ({ width, height, seconds }: AssetBody): string =>
   (width === undefined ? '' : `\u00A0· ${width}\u00A0×\u00A0${height}`) +
-  (seconds === undefined ? '' : ` · ${seconds.toFixed(1)} s`)
+  (seconds === undefined ? '' : ` · ${formatTenths(seconds)} s`)
 
 function assetItem(studio: Studio, asset: AssetBody): Html {
   const { req } = studio
