@@ -9,6 +9,8 @@ const root = document.documentElement
 
 export interface Bar {
   started(): void
+  /** Shows it until the app is played on. */
+  show(): void
   /** Leaves the app all pixels of the window at once. */
   hide(): void
   isMuted(): boolean
@@ -32,6 +34,7 @@ export function openBar(onSound: () => void): Bar {
   openSharing()
   return {
     isMuted: openSound(onSound),
+    show,
     hide,
     started: () => {
       // An app in a frame of another page starts without the bar.

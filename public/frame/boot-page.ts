@@ -77,6 +77,8 @@ function boot(run: Run, shell: Window, files: FilesBoot | undefined): void {
   const write = run.files && files?.start(run.files, run.needsFallback)
   outliveOpening()
   leaving(shell)
+  // The app gets the key as any other, and the viewer brings back its bar.
+  listen('keydown', (event) => event.key === 'Escape' && tell({ type: 'service:escape' }))
   listen('pagehide', (event) => event.isTrusted && tell({ type: 'service:gone' }))
   tell({ type: 'service:hello' })
   write?.()

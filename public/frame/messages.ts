@@ -218,6 +218,7 @@ export type AppMessage =
   | { type: 'service:size'; height: number }
   | { type: 'service:full'; isFull: boolean }
   | { type: 'service:print'; height: number }
+  | { type: 'service:escape' }
   | { type: 'service:share'; title: string; text: string; url: string }
 
 /** Reads a field of received data. Never throws. */

@@ -64,6 +64,7 @@ class AppRun {
       const { source, data } = event
       const isGone = field(data, 'type') === 'service:gone' && field(data, 'run') === host.run
       if (isGone) (this.#folder?.leave ?? this.#again)()
+      else if (field(data, 'type') === 'service:escape') bar.show()
       else if (!this.#folder?.take(data, host.run)) void take(source, data)
     })
     document.getElementById('reload')?.addEventListener('click', () => void this.#reload())
