@@ -28,6 +28,11 @@ const neon =
 
 const demo = 'Demo build: a template filled with words of the prompt. No model wrote it.'
 
+/** The games whose players turn the speed. */
+const paced: PageSpec['template'][] = ['collector', 'snake', 'breakout']
+const tempoKnob =
+  '<meta name="berth:knob" content="name=tempo; label=Speed; type=range; min=0.5; max=2; step=0.1; value=1">'
+
 /** Renders the page of a specification. */
 export function renderPage(spec: PageSpec): string {
   const { html, kit: kitName } = catalog[spec.template]
@@ -45,6 +50,7 @@ export function renderPage(spec: PageSpec): string {
     hue: `${spec.hue}`,
     speed: `${spec.speed}`,
     words: inScript({ title: spec.title, ...spec.words }),
+    knobs: paced.includes(spec.template) ? tempoKnob : '',
     assets: assetList(spec),
   }
   // Nested: a part may contain placeholders.
