@@ -259,21 +259,23 @@ export const tableSection = (...table: Parameters<typeof dataTable>): Html =>
 
 /** Ledger entries, newest first. */
 export const ledgerTable = (entries: Entry[], none?: Part): Part =>
-  dataTable(
-    t('Transactions'),
-    [
-      t('Time'),
-      { capitalized: t('Type') },
-      t('Item'),
-      { number: t('Credits') },
-      { number: t('Balance') },
-    ],
-    entries.map(({ at, kind, item, amount, balance }) => [
-      renderDateTime(at),
-      wireWord(kind),
-      item !== null && html`<code>${item}</code>`,
-      renderCredits(amount, 'exceptZero'),
-      renderCredits(balance),
-    ]),
-    none,
-  )
+  html`<div class="ledger">
+    ${dataTable(
+      t('Transactions'),
+      [
+        t('Time'),
+        { capitalized: t('Type') },
+        t('Item'),
+        { number: t('Credits') },
+        { number: t('Balance') },
+      ],
+      entries.map(({ at, kind, item, amount, balance }) => [
+        renderDateTime(at),
+        wireWord(kind),
+        item !== null && html`<code>${item}</code>`,
+        renderCredits(amount, 'exceptZero'),
+        renderCredits(balance),
+      ]),
+      none,
+    )}
+  </div>`

@@ -53,7 +53,7 @@ export async function librariesPage({ ctx, token }: UserRequest, message?: strin
     { unseen: t('Actions') },
   ]
   const rows = listed.map((library) => libraryRow(token, library, apps.get(labelOf(library)) ?? 0))
-  const main = html`${dataTable(t('Libraries'), heads, rows)}
+  const main = html`<div class="libraries">${dataTable(t('Libraries'), heads, rows)}</div>
     <p class="small below">
       <code>berth libraries add three@0.170.0</code> adds one. Libraries of the program, and those
       that apps use, cannot be removed.

@@ -99,10 +99,13 @@ async function checklist(ctx: AppContext, token: string): Promise<Part> {
   const hide = html`${hiddenField('value', 'off')}${hiddenField('act', 'set')}${button(t('Hide checklist'), 'quiet slim')}`
   return html`<section class="checklist" aria-labelledby="checklist">
     <h2 id="checklist">Set up this server <span class="small">${done} of ${steps.length}</span></h2>
-    <ul>
-      ${steps.map(stepItem)}
-    </ul>
-    ${postForm(token, '/console/settings/SETUP_CHECKLIST', hide, 'inline')}
+    <details class="folded">
+      <summary>Show the steps</summary>
+      <ul>
+        ${steps.map(stepItem)}
+      </ul>
+      ${postForm(token, '/console/settings/SETUP_CHECKLIST', hide, 'inline')}
+    </details>
   </section>`
 }
 
@@ -157,8 +160,7 @@ export async function overviewPage({ ctx, query, token }: UserRequest): Promise<
     listDailyIncome(ctx, daysShown),
   ])
   const main = html`${setup}<auto-refresh data-seconds="10"
-      >${silentNote(states)} ${health} ${rangePicker(place, historyRanges, range)}
-      <div class="charts">${charts(points)}</div>
+      >${silentNote(states)} ${health} ${rangePicker(place, historyRanges, range)} ${charts(points)}
       ${
         hasSeveral(states) &&
         html`<p class="small below">
@@ -181,7 +183,8 @@ export async function overviewPage({ ctx, query, token }: UserRequest): Promise<
   })
 }
 
-function charts(points: MetricsPoint[]): Part {
+/** The charts of the traffic; those of the process are folded on a phone. */
+function charts(points: MetricsPoint[]): Html {
   const times = points.map(({ at }) => at)
   const shown = points.map((point) => ({ ...point, income: toCredits(point.income) }))
   const line = (
@@ -194,21 +197,21 @@ function charts(points: MetricsPoint[]): Part {
     unit: Parameters<typeof timeChart>[0]['unit'],
     ...lines: ReturnType<typeof line>[]
   ) => timeChart({ title, unit, times, lines })
-  return [
-    chart(t('Requests'), '/s', line(t('Requests'), 'accent', 'requestsPerSecond')),
-    chart(t('Latency'), 'ms', line('p95', 'warm', 'p95'), line('p50', 'accent', 'p50')),
-    chart(
-      t('Errors'),
-      '%',
-      line('5xx', 'danger', 'serverErrorPercent'),
-      line('4xx', 'quiet', 'clientErrorPercent'),
-    ),
-    chart(t('Income'), 'cr', line(t('Income'), 'accent', 'income')),
-    chart(t('Jobs'), '', line(t('Jobs'), 'accent', 'jobs')),
-    chart(t('Free disk space'), 'bytes', line(t('Free'), 'accent', 'free')),
-    chart(t('Event-loop lag'), 'ms', line(t('Lag'), 'warm', 'lateMs')),
-    chart(t('Upstream failures'), '', line(t('Failures'), 'danger', 'upstreamErrors')),
-  ]
+  return html`<div class="charts">
+      ${chart(t('Requests'), '/s', line(t('Requests'), 'accent', 'requestsPerSecond'))}
+      ${chart(t('Latency'), 'ms', line('p95', 'warm', 'p95'), line('p50', 'accent', 'p50'))}
+      ${chart(t('Errors'), '%', line('5xx', 'danger', 'serverErrorPercent'), line('4xx', 'quiet', 'clientErrorPercent'))}
+      ${chart(t('Income'), 'cr', line(t('Income'), 'accent', 'income'))}
+    </div>
+    <details class="folded">
+      <summary>Jobs, disk, lag and upstreams</summary>
+      <div class="charts">
+        ${chart(t('Jobs'), '', line(t('Jobs'), 'accent', 'jobs'))}
+        ${chart(t('Free disk space'), 'bytes', line(t('Free'), 'accent', 'free'))}
+        ${chart(t('Event-loop lag'), 'ms', line(t('Lag'), 'warm', 'lateMs'))}
+        ${chart(t('Upstream failures'), '', line(t('Failures'), 'danger', 'upstreamErrors'))}
+      </div>
+    </details>`
 }
 
 type Stats = [name: Text, value: Part][]

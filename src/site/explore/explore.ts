@@ -78,16 +78,20 @@ const select = (label: string, name: string, first: string, rest: Html[]): Html 
     </select></label
   >`
 
-/** One line of filters, which stays on top while one scrolls. */
+/** One line of filters, which stays on top while one scrolls. A phone shows them on request. */
 function filterForm({ q, kind, shelf, sort, price, uses }: Filters): Html {
   const shelves = Object.fromEntries(shelfNames.map((name) => [name, capitalize(wireWord(name))]))
+  const isOpen = [shelf, sort, price, uses].some((one) => one !== undefined)
   return html`<live-search
     ><form class="search explore-bar" role="search" action="/explore">
       ${searchField(t('Search'), q, searchCharsMax)} ${kind && hiddenField('kind', kind)}
-      ${select(t('Shelf'), 'shelf', t('All shelves'), options(shelves, shelf))}
-      ${select(t('Sort by'), 'sort', q === undefined ? t('Sort') : t('Newest first'), options(sorts, sort))}
-      ${select(t('Remix price'), 'price', t('Any price'), options(prices, price))}
-      ${select(t('Uses'), 'uses', t('Any use'), options(useLabels, uses))}
+      <details class="folded" ${isOpen && html` open`}>
+        <summary>Filters</summary>
+        ${select(t('Shelf'), 'shelf', t('All shelves'), options(shelves, shelf))}
+        ${select(t('Sort by'), 'sort', q === undefined ? t('Sort') : t('Newest first'), options(sorts, sort))}
+        ${select(t('Remix price'), 'price', t('Any price'), options(prices, price))}
+        ${select(t('Uses'), 'uses', t('Any use'), options(useLabels, uses))}
+      </details>
     </form></live-search
   >`
 }

@@ -1,5 +1,5 @@
 import type { AppContext } from '../../kernel/context.ts'
-import { html, type Part } from '../../kernel/html.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
 import { formBytesMax, passwordCharsMin } from '../../kernel/limits.ts'
 import { msg, t } from '../../kernel/words/message.ts'
 import * as account from '../../people/operations.ts'
@@ -9,6 +9,7 @@ import { form } from '../form.ts'
 import { alert, button, type Form, hiddenField, inputField, postForm } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import { draftFormBytesMax } from '../new/new.ts'
+import { renderQuay } from '../quay.ts'
 import {
   getPageRequest,
   handleForm,
@@ -89,6 +90,12 @@ const newPasswordField = (label = t('Password')): Part =>
     t('At least {passwordCharsMin} characters.', { passwordCharsMin }),
   )
 
+/** A form above the quay, where a person arrives. */
+function quayPage(title: string, content: Html, scripts: Page['scripts'] = []): Page {
+  const page = narrowPage(title, content, { isWide: true, scripts: [...scripts, 'live-quay.js'] })
+  return { ...page, main: renderQuay(page.main) }
+}
+
 export function signInPage(values: SignInForm): Page {
   const { token, next, message } = values
   const password = passwordField(t('Password'), 'current-password')
@@ -99,7 +106,7 @@ export function signInPage(values: SignInForm): Page {
       ${values.draft === undefined && html`New to Berth? ${otherForm(values, '/sign-up', t('Create an account'))} ·`}
       <a href="${withNext('/recover', next)}">Forgot password?</a>
     </p>`
-  return narrowPage(t('Sign in'), content, { scripts: ['passkeys.js'] })
+  return quayPage(t('Sign in'), content, ['passkeys.js'])
 }
 
 /** Shown where a proxy signs people in and sent no identity. */
@@ -119,7 +126,7 @@ export const accountDeletedPage = messagePage(
 function signUpPage(values: SignInForm): Page {
   const { token, next, message } = values
   const fields = html`${hiddenField('next', next)}${draftField(values)}${newNameField(values)}${newPasswordField()}${handleField(values)}${button(t('Create account'))}`
-  return narrowPage(
+  return quayPage(
     t('Create an account'),
     html`<p class="lead">Make apps and games, remix and review, and run your own agents.</p>
       ${alert(message)} ${postForm(token, '/sign-up', fields)} ${values.otherMethods}
@@ -144,7 +151,7 @@ function firstRunPage(values: SignInForm, code: string, person: string | undefin
   const fields = isNew
     ? html`${newNameField(values)}${newPasswordField()}${button(t('Create account'))}`
     : button(t('Become operator'))
-  return narrowPage(
+  return quayPage(
     t('Set up Berth'),
     html`<p class="lead">
         ${isNew ? t('The account that you create here becomes') : t('Your account {person} becomes', { person })}
@@ -159,7 +166,7 @@ function recoverPage(values: SignInForm): Page {
   const { token, next, message } = values
   const code = inputField({ label: t('Recovery code'), name: 'code', value: values.code, max: 64 })
   const fields = html`${hiddenField('next', next)}${nameField(values)}${code}${newPasswordField(t('New password'))}${button(t('Reset password'))}`
-  return narrowPage(
+  return quayPage(
     t('Reset password'),
     html`<p class="lead">
         Enter one of the recovery codes that you saved when you created the account. Each code works

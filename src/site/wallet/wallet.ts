@@ -51,9 +51,16 @@ import {
 
 const ranges = [7, 30, 90] as const
 
-/** The selected range in days. */
-const daysIn = (query: URLSearchParams): number =>
-  ranges.find((days) => String(days) === query.get('days')) ?? 30
+/** The selected range in days; undefined where none is. */
+const daysIn = (query: URLSearchParams): number | undefined =>
+  ranges.find((days) => String(days) === query.get('days'))
+
+/** Returns the days of the shortest range that has all spending. */
+function shortestRange(days: Spending['days']): Spending['days'] {
+  const first = days.findIndex(({ amount }) => amount > 0n)
+  const fitting = ranges.find((range) => first >= days.length - range)
+  return fitting === undefined ? days : days.slice(-fitting)
+}
 
 const rangeChips = (shown: number): Html =>
   html`<nav aria-label="Days">
@@ -180,23 +187,25 @@ const balanceSection = ({ account, balances, wallet, canPay }: WalletView): Html
         }
       </p>
     </div>
-    ${dataTable(
-      t('Where your credits are'),
-      [t('Place'), { long: t('Pays for') }, { number: t('Credits') }],
-      [
+    <div class="places">
+      ${dataTable(
+        t('Where your credits are'),
+        [t('Place'), { long: t('Pays for') }, { number: t('Credits') }],
         [
-          html`Wallet <code class="small">${wallet}</code>`,
-          html`Model gateway and
-          playground${account.held > 0n && html`, ${renderCredits(account.held)} on hold of ${renderCredits(account.balance)}`}`,
-          renderCredits(balances.wallet),
+          [
+            html`Wallet <code class="small">${wallet}</code>`,
+            html`Model gateway and
+            playground${account.held > 0n && html`, ${renderCredits(account.held)} on hold of ${renderCredits(account.balance)}`}`,
+            renderCredits(balances.wallet),
+          ],
+          ...balances.agents.map(({ agent, available }) => [
+            html`<a href="/agents/${agent.handle}"><bdi>@${agent.handle}</bdi></a>`,
+            t('Builds, assets and remixes'),
+            renderCredits(available),
+          ]),
         ],
-        ...balances.agents.map(({ agent, available }) => [
-          html`<a href="/agents/${agent.handle}"><bdi>@${agent.handle}</bdi></a>`,
-          t('Builds, assets and remixes'),
-          renderCredits(available),
-        ]),
-      ],
-    )}`
+      )}
+    </div>`
 
 /** Without payments only the operator adds credits. */
 function addCreditsSection({ grants, isOperator, canPay }: WalletView): Part {
@@ -250,8 +259,9 @@ async function getWalletPage(req: UserRequest, message?: string, submitted?: For
   const { wallet, name, operator: isOperator } = visitor.person
   const owner = ownerOf(req)
   const keys = await ownKeys.list(ctx, visitor.person, 'gateway')
-  const drawn = { days: daysIn(query), models: chartModelsMax }
-  const [account, balances, last, spending, entries, byKey] = await Promise.all([
+  const chosen = daysIn(query)
+  const drawn = { days: chosen ?? 30, models: chartModelsMax }
+  const [account, balances, last, spent, entries, byKey] = await Promise.all([
     ledger.balanceOf(ctx, owner),
     readBalances(ctx, visitor.person),
     findLatestSpending(ctx, keys.map(counterOf)),
@@ -259,6 +269,7 @@ async function getWalletPage(req: UserRequest, message?: string, submitted?: For
     listEntries(ctx, owner, { limit: entriesShown }),
     listKeySpending(ctx, wallet, drawn.days),
   ])
+  const spending = chosen === undefined ? { ...spent, days: shortestRange(spent.days) } : spent
   const { gateway } = ctx.urls
   const cap = ctx.config.dailyCapCredits
   const form = { token, message, submitted, done: query.get('done') }
