@@ -3,18 +3,25 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { eq } from 'drizzle-orm'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 
 import { createReport } from '../../apps/moderation/reports.ts'
 import { dialect } from '../../kernel/db/columns.ts'
 import { openEngine } from '../../kernel/db/open.ts'
-import { minute } from '../../kernel/time.ts'
+import { thisProcess } from '../../kernel/db/replicas/presence.ts'
+import { observedWindows } from '../../kernel/state/tables.ts'
+import { day, hour, minute } from '../../kernel/time.ts'
+import { closeContext, createContext } from '../../server/context.ts'
 import { admin } from '../../server/operator/admin.ts'
-import { recordMetrics } from '../../server/operator/metrics-history.ts'
+import { recordHours, recordMetrics } from '../../server/operator/metrics-history.ts'
 import { findViolations } from '../../testing/browsers/axe.ts'
 import { findBrowser, until } from '../../testing/browsers/browser.ts'
 import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
+import { findSmallTargets, touchPhone } from '../../testing/browsers/targets.ts'
+import { fakeCaptures } from '../../testing/fixtures/fake-captures.ts'
 import { signInOperator, signUp } from '../../testing/fixtures/form-browser.ts'
+import { createTestSession, getPerson } from '../../testing/fixtures/people.ts'
 import {
   startTestServer,
   type TestAgent,
@@ -174,7 +181,10 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
     'decides the cases of the queue from the keyboard, and undoes a takedown',
     async () => {
       const ids = [
-        await ann.publish({ title: 'Keys one' }),
+        await ann.publish({
+          title: 'Keys one',
+          html: '<h1>Keys</h1><script src="https://cdn.example.com/a.js"></script>',
+        }),
         await ann.publish({ title: 'Keys two' }),
       ]
       for (const id of ids) {
@@ -182,13 +192,15 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
         await createReport(t.ctx, id, report, '192.0.2.78')
         t.clock.advance(minute)
       }
+      await fakeCaptures(t)()
       const context = await signedIn()
       const page = await context.newPage()
       await page.goto(`${origin}/console/queue`)
       // The page is beside its report, and runs only after a press.
       expect(await page.locator('.case iframe').count()).toBe(0)
       const first = page.locator('.case').first()
-      expect(await first.textContent()).toContain('The safety check found nothing.')
+      await first.locator('.poster .cover img').waitFor()
+      await first.getByText(/ in line 1: /).waitFor()
       await first.getByRole('link', { name: 'Show its page in a safe frame' }).click()
       await first.locator('iframe').waitFor()
       const shell = page.frameLocator('.case iframe')
@@ -242,6 +254,13 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
       'backups',
       'audit',
       'libraries',
+      'alerts',
+      'groups',
+      'clients',
+      'spend',
+      'keys',
+      'payments',
+      'providers',
     ]
     const rest = [
       'settings',
@@ -268,6 +287,96 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
         expect([path, ...(await findViolations(page)), ...far]).toEqual([path])
       }
       await context.close()
+    },
+    ms,
+  )
+
+  test(
+    'has first on a phone what one watches, and what one presses has 44 pixels there',
+    async () => {
+      await recordMetrics(t.ctx)
+      const context = await signedIn(touchPhone)
+      const page = await context.newPage()
+      const found: string[] = []
+      for (const path of ['', '/queue', '/requests', '/models', '/settings', '/keys']) {
+        await page.goto(`${origin}/console${path}`)
+        found.push(...(await findSmallTargets(page)).map((target) => `${path}: ${target}`))
+      }
+      expect(found).toEqual([])
+      await page.goto(`${origin}/console`)
+      const jobs = page.getByRole('heading', { name: 'Jobs', exact: true })
+      expect(await jobs.isVisible()).toBe(false)
+      await page.getByText('Jobs, disk, lag and upstreams').click()
+      await jobs.waitFor()
+      await context.close()
+    },
+    ms,
+  )
+
+  /** Writes requests as another process of the database does, which then ends. */
+  async function serveElsewhere(process: string, requests: number): Promise<void> {
+    const db = Object.create(t.ctx.db, { close: { value: async () => undefined } })
+    const shared = { db, clock: t.clock, log: t.ctx.log }
+    const other = await createContext(t.ctx.config, 'http://localhost:3001', shared)
+    for (let at = 0; at < requests; at += 1) {
+      other.state.observations.addRequest('api', true, {
+        id: `${process}-${at}`,
+        at: t.clock.now(),
+        method: 'GET',
+        route: '/api/me',
+        status: 200,
+        ms: 12,
+        key: undefined,
+        account: undefined,
+        address: '198.51.100.9',
+        cause: undefined,
+      })
+    }
+    await recordMetrics(other)
+    const isOwn = eq(observedWindows.process, thisProcess)
+    await t.ctx.db.tx((tx) => tx.update(observedWindows).set({ process }).where(isOwn))
+    await closeContext(other)
+  }
+
+  /** Returns the requests that the chart of the overview shows, and the span of its times. */
+  async function requestsShown(page: Page, range: string): Promise<[rates: number[], ms: number]> {
+    await page.goto(`${origin}/console?range=${range}`)
+    const rows = await page.evaluate<[string, number][]>(`[...document.querySelector(
+      'time-chart[data-title="Requests"]').querySelectorAll('details tbody tr')].map((row) =>
+      [row.querySelector('time').dateTime, Number(row.querySelector('td').dataset.value ?? 0)])`)
+    const times = rows.map(([time]) => Date.parse(time))
+    return [rows.map(([, rate]) => rate), Math.max(...times) - Math.min(...times)]
+  }
+
+  test(
+    'charts a day and 90 days of all servers, also of processes that have ended',
+    async () => {
+      // Twice 2,400 requests in one of the spans of 20 minutes.
+      await serveElsewhere('ended', 2_400)
+      await serveElsewhere('beside', 2_400)
+      t.clock.advance(5 * hour)
+      const session = async (): Promise<BrowserContext> => {
+        const context = await browser.newContext()
+        const [name = '', value = ''] = (
+          await createTestSession(t, { person: await getPerson(t, 'olga') })
+        ).cookie.split('=')
+        await context.addCookies([{ name, value, url: origin }])
+        return context
+      }
+      const today = await session()
+      const [rates, span] = await requestsShown(await today.newPage(), '24h')
+      expect(Math.max(...rates)).toBeGreaterThanOrEqual(4)
+      expect(Math.max(...rates)).toBeLessThan(5)
+      expect(span).toBeGreaterThan(4 * hour)
+      await today.close()
+
+      await recordHours(t.ctx)
+      t.clock.advance(40 * day)
+      const later = await session()
+      const [hours, whole] = await requestsShown(await later.newPage(), '90d')
+      expect(Math.max(...hours)).toBeGreaterThan(0)
+      expect(whole).toBeGreaterThan(39 * day)
+      await later.close()
     },
     ms,
   )

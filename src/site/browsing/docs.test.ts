@@ -51,6 +51,45 @@ describe.skipIf(findBrowser('chromium') === undefined)('the docs in chromium', (
   )
 
   test(
+    'lead from a goal to its page and on, find words in all pages, and list all for programs',
+    async () => {
+      const context = await browser.newContext({ viewport: { width: 1_280, height: 900 } })
+      await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+      const page = await context.newPage()
+      await page.goto(`${origin}/docs`)
+      await page.getByRole('link', { name: 'Publish a page' }).first().click()
+      const turn = page.getByRole('navigation', { name: 'Pages of the docs' })
+      const first = new URL(page.url()).pathname
+      await turn.getByRole('link', { name: /^Next/ }).click()
+      await turn.getByRole('link', { name: /^Previous/ }).click()
+      await page.waitForURL(origin + first)
+      await page.getByRole('button', { name: /^Copy/ }).first().click()
+      await page.getByText('Copied', { exact: true }).waitFor()
+      expect(await page.evaluate<string>('navigator.clipboard.readText()')).toContain('curl')
+
+      await page.goto(`${origin}/docs`)
+      await page.getByRole('searchbox', { name: 'Search the docs' }).fill('standardwebhooks')
+      await page.locator('#search-results').getByRole('link', { name: 'Webhooks' }).waitFor()
+      const marked = await page.locator('#search-results mark').allInnerTexts()
+      expect(new Set(marked.map((word) => word.toLowerCase()))).toEqual(
+        new Set(['standardwebhooks']),
+      )
+      await page.getByRole('searchbox', { name: 'Search the docs' }).fill('transcriptions')
+      const operation = page.locator('#search-results a[href$="/create_transcription"]')
+      await operation.first().waitFor()
+
+      await page.goto(`${origin}/llms-full.txt`)
+      const index = await page.locator('body').innerText()
+      const operations = await (await fetch(`${origin}/api/openapi.json`)).text()
+      for (const [, name = ''] of operations.matchAll(/"operationId":"(\w+)"/g)) {
+        expect(index).toContain(`### ${name}: `)
+      }
+      await context.close()
+    },
+    ms,
+  )
+
+  test(
     'an operation is tried with a key, and copied as curl, TypeScript and Python',
     async () => {
       const ann = await t.agent('ann')

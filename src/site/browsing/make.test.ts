@@ -131,6 +131,14 @@ describe.skipIf(findBrowser('chromium') === undefined)('a person makes an app in
       await page.getByRole('link', { name: 'Build', exact: true }).click()
       await page.getByRole('button', { name: 'Publish on Explore' }).click()
       expect(await page.textContent('[role=status]')).toContain('Saved.')
+      // The builder found a knob, which its players turn.
+      const id = /[\w-]{12}/.exec(new URL(page.url()).pathname.slice('/studio/'.length))?.[0]
+      await page.goto(`${origin}/a/${id}`)
+      await page.getByRole('button', { name: 'Tweak' }).click()
+      await page.getByLabel('Speed').fill('2')
+      const app = page.frameLocator('iframe').frameLocator('iframe').locator('body')
+      const tempo = async () => (await app.evaluate<unknown, unknown>('tempo()')) === 2 || undefined
+      expect(await until(tempo, ms)).toBe(true)
       await page.close()
     },
     ms,

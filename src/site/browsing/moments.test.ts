@@ -5,6 +5,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { findViolations } from '../../testing/browsers/axe.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
 import { type BrowserSession, openServedSession } from '../../testing/browsers/session.ts'
+import { touchPhone } from '../../testing/browsers/targets.ts'
 import { createTestPerson, createTestSession } from '../../testing/fixtures/people.ts'
 import type { TestServer } from '../../testing/fixtures/test-server.ts'
 import { until } from '../../testing/until.ts'
@@ -263,8 +264,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('moments in chromium', ()
   test(
     'its dialog passes axe-core, fits a small phone, and what one presses has 44 pixels there',
     async () => {
-      const phone = { width: 390, height: 844 }
-      const context = await browser.newContext({ viewport: phone, hasTouch: true, isMobile: true })
+      const context = await browser.newContext(touchPhone)
       const page = await open(await publish(game), context)
       await recorded(page)
       await page.locator('#moment').dispatchEvent('click')

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 
 import type { Browser, Locator, Page } from 'playwright-core'
 
+import { localPlaces } from '../../gateway/providers/model-list.ts'
 import { providers } from '../../kernel/config/providers.ts'
 import { becomeOperator, operatorLink } from '../../people/people.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
@@ -36,18 +37,26 @@ class Walk {
   }
 }
 
-/** A model provider with one model. */
+/** The paths that were called at the provider. */
+const called: string[] = []
+
+/** A model provider with one model, and a server of models on this machine. */
 const provider = Bun.serve({
   port: 0,
-  fetch: () =>
-    Response.json({
+  fetch: ({ url, headers }) => {
+    if (headers.get('authorization')?.includes('bad')) {
+      return Response.json({ error: { message: 'Incorrect API key.' } }, { status: 401 })
+    }
+    called.push(new URL(url).pathname)
+    return Response.json({
       object: 'list',
       data: [{ id: 'gpt-5.4-nano', object: 'model' }],
       id: 'chat-1',
       model: 'gpt-5.4-nano',
       choices: [{ index: 0, message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' }],
       usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 },
-    }),
+    })
+  },
 })
 
 describe.skipIf(findBrowser('chromium') === undefined)('a newcomer in chromium', () => {
@@ -60,9 +69,12 @@ describe.skipIf(findBrowser('chromium') === undefined)('a newcomer in chromium',
   let mine = ''
   let bad = ''
   const usual = providers.openai.baseUrl
+  const usualPlaces = localPlaces.map(({ url }) => url)
 
   beforeAll(async () => {
-    Reflect.set(providers.openai, 'baseUrl', `http://127.0.0.1:${provider.port}`)
+    const address = `http://127.0.0.1:${provider.port}`
+    Reflect.set(providers.openai, 'baseUrl', address)
+    for (const place of localPlaces) place.url = address
     ;({ t, browser, origin, close } = await openServedSession())
     const [ann, ben] = [await t.agent('ann'), await t.agent('ben')]
     const main = '<main>Lights</main>'
@@ -84,6 +96,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('a newcomer in chromium',
   }, ms)
   afterAll(async () => {
     Reflect.set(providers.openai, 'baseUrl', usual)
+    for (const [at, place] of localPlaces.entries()) place.url = usualPlaces[at] ?? ''
     await close()
     await provider.stop(true)
   })
@@ -190,8 +203,60 @@ describe.skipIf(findBrowser('chromium') === undefined)('a newcomer in chromium',
         await walk(steps)
         counted.push([name, steps.steps])
       }
-      const rows = (await Bun.file(docs).text()).matchAll(/^\| ([A-Z][^|]+) \| (\d+) \|/gm)
-      expect(counted).toEqual([...rows].map(([, name = '', steps]) => [name, Number(steps)]))
+      const rows = [...(await Bun.file(docs).text()).matchAll(/^\| ([A-Z][^|]+) \| (\d+) \|(.*)/gm)]
+      expect(counted).toEqual(rows.map(([, name = '', steps]) => [name, Number(steps)]))
+      // No other service needs fewer.
+      for (const [, name, steps, others = ''] of rows) {
+        const fewest = Math.min(...(others.match(/\d+/g) ?? []).map(Number))
+        expect([name, Number(steps) <= fewest]).toEqual([name, true])
+      }
+    },
+    ms,
+  )
+
+  test(
+    'tests a key by one call, keeps it sealed, and prices its models from the catalog',
+    async () => {
+      expect(called.filter((path) => path.endsWith('/chat/completions'))).toHaveLength(1)
+      expect(t.ctx.settings.find('OPENAI_API_KEY')?.value).toStartWith('sealed:')
+      await page.goto(`${origin}/catalogue?q=gpt-5.4-nano`)
+      const row = page.getByRole('row').filter({ hasText: 'openai/gpt-5.4-nano' })
+      expect(await row.first().innerText()).toMatch(/\$0\.\d+/)
+      await page.goto(`${origin}/console/providers`)
+      await page.getByLabel('API key').fill('sk-bad-0123456789')
+      await button('Test and save').click()
+      expect(await page.getByRole('alert').innerText()).toBe(
+        'OpenAI rejected this key: Incorrect API key. Copy the whole key from your account there. Nothing was stored.',
+      )
+    },
+    ms,
+  )
+
+  test(
+    'finds the servers of models on this machine, and uses one by a press',
+    async () => {
+      await page.goto(`${origin}/console/providers`)
+      const found = page.getByRole('region', { name: 'On this machine' })
+      for (const name of ['Ollama', 'LM Studio', 'llama.cpp']) {
+        await found.getByRole('cell', { name, exact: true }).waitFor()
+      }
+      await button('Use it LM Studio').click()
+      await found.getByRole('row').filter({ hasText: 'LM Studio' }).getByText('in use').waitFor()
+      expect(t.ctx.catalog.list().some(({ id }) => id.startsWith('lmstudio/'))).toBe(true)
+    },
+    ms,
+  )
+
+  test(
+    'finds where the operator adds a model and turns on payments',
+    async () => {
+      await page.goto(`${origin}/new`)
+      await link('Add a model').click()
+      await page.getByRole('heading', { name: 'Add a provider' }).waitFor()
+      await page.goto(`${origin}/wallet`)
+      await link('Turn on payments').click()
+      await page.waitForURL(`${origin}/console/payments`)
+      await page.getByText('To turn payments on, set one of these').waitFor()
     },
     ms,
   )

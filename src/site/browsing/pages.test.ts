@@ -8,8 +8,11 @@ import { findBrowser } from '../../testing/browsers/browser.ts'
 import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 import { isThorough } from '../../testing/thorough.ts'
+import { words } from '../docs/words.ts'
 
 const ms = 300_000
+/** Phrases that have another word in the table of words. */
+const clashing = new RegExp(`\\b(?:${words.flatMap(({ not = [] }) => not).join('|')})\\b`, 'i')
 const sizes = { phone: { width: 390, height: 844 }, desk: { width: 1_280, height: 900 } }
 
 describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () => {
@@ -70,6 +73,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
     '/docs/api',
     '/docs/api/operations/publish_app',
     '/docs/errors',
+    '/docs/mcp',
     '/docs/words',
     `/a/${id}`,
     '/a/AAAAAAAAAAAA',
@@ -77,7 +81,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
 
   // Each page is opened once for all of these, because that takes longest.
   test(
-    'fits, passes axe-core, can be skipped to its content, does not shift and loads no other host',
+    'fits, passes axe-core, can be skipped to its content, does not shift, loads no other host, and has the words of the table',
     async () => {
       const context = await browser.newContext()
       const found: string[] = []
@@ -97,6 +101,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
           )),
           ...(await findViolations(page)),
           ...(path.startsWith('/a/') ? [] : await skipNavigation(page)),
+          ...(clashing.exec(await page.locator('body').innerText()) ?? []).slice(0, 1),
         ]
         found.push(...problems.map((problem) => `${path}: ${problem}`))
       }

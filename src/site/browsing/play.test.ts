@@ -2,14 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import type { Browser } from 'playwright-core'
 
+import { minute } from '../../kernel/time.ts'
 import { findBrowser, findWhole } from '../../testing/browsers/browser.ts'
 import { type BrowserSession, openServedSession } from '../../testing/browsers/session.ts'
-import { password } from '../../testing/fixtures/people.ts'
-import type { TestServer } from '../../testing/fixtures/test-server.ts'
+import { touchPhone } from '../../testing/browsers/targets.ts'
+import { createTestPerson, createTestSession, password } from '../../testing/fixtures/people.ts'
+import type { TestAgent, TestServer } from '../../testing/fixtures/test-server.ts'
 import { until } from '../../testing/until.ts'
 
 const ms = 120_000
-const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
 const title = 'One More Sunrise Over the Bay'
 /** A game of a fixed size, as many are. */
 const html = `<!doctype html><title>${title}</title><style>body{margin:0}
@@ -27,6 +28,14 @@ const frameWidth = "document.querySelector('iframe').clientWidth"
 const barReturns = `new Promise((resolve) => new MutationObserver(
   () => 'playing' in document.documentElement.dataset || resolve())
   .observe(document.documentElement, { attributeFilter: ['data-playing'] }))`
+/** The social card of a page: its title, and the size of its picture as a browser loads it. */
+const cardOf = `(async () => {
+  const read = (name) => document.querySelector('meta[property="' + name + '"], meta[name="' + name + '"]').content
+  const picture = Object.assign(new Image(), { src: read('og:image') })
+  await picture.decode()
+  const size = [picture.naturalWidth, picture.naturalHeight]
+  return { title: read('og:title'), twitter: read('twitter:card'), size }
+})()`
 /** The element that a press at a point of the window reaches. */
 const elementAt = (x: number, y: number): string => `document.elementFromPoint(${x}, ${y})?.tagName`
 
@@ -35,18 +44,20 @@ describe.skipIf(findBrowser('chromium') === undefined)('playing in chromium', ()
   let browser: Browser
   let origin = ''
   let close: BrowserSession['close']
+  let ann: TestAgent
   let id = ''
 
   beforeAll(async () => {
     ;({ t, browser, origin, close } = await openServedSession(findWhole))
-    id = await (await t.agent('ann')).publish({ title, html, store: true })
+    ann = await t.agent('ann')
+    id = await ann.publish({ title, html, store: true })
   }, ms)
   afterAll(() => close())
 
   test(
     'gives a game all pixels of a phone, and its bar the whole title',
     async () => {
-      const context = await browser.newContext(phone)
+      const context = await browser.newContext(touchPhone)
       const page = await context.newPage()
       await page.goto(`${origin}/a/${id}`)
       await page.locator('header h1').waitFor()
@@ -71,7 +82,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('playing in chromium', ()
   test(
     'hides its bar where a browser has no full screen, and says how to lose the browser’s',
     async () => {
-      const context = await browser.newContext(phone)
+      const context = await browser.newContext(touchPhone)
       const page = await context.newPage()
       await page.addInitScript('delete Element.prototype.requestFullscreen')
       await page.goto(`${origin}/a/${id}`)
@@ -200,9 +211,14 @@ describe.skipIf(findBrowser('chromium') === undefined)('playing in chromium', ()
       await page.getByRole('button', { name: 'Full screen' }).first().click()
       await page.waitForFunction("document.fullscreenElement?.tagName === 'IFRAME'")
       expect((await page.evaluate<[number, number]>(frameSize))[0]).toBe(1_280)
+      await page.goto(`${origin}/a/${id}`)
+      await page.frameLocator('iframe').frameLocator('iframe').locator('main').waitFor()
+      await page.getByRole('button', { name: 'Full screen' }).click()
+      await page.waitForFunction("document.fullscreenElement?.tagName === 'MAIN'")
+      expect((await page.locator('iframe').boundingBox())?.height).toBe(900)
       await page.close()
 
-      const context = await browser.newContext(phone)
+      const context = await browser.newContext(touchPhone)
       const small = await context.newPage()
       await small.goto(`${origin}/explore/${id}`)
       await small.locator('play-here a').click()
@@ -228,6 +244,54 @@ describe.skipIf(findBrowser('chromium') === undefined)('playing in chromium', ()
       expect(await page.evaluate<number>(frameWidth)).toBe(960)
       await page.close()
       await blog.stop(true)
+    },
+    ms,
+  )
+
+  test(
+    'shares a card, a QR code and a code to embed, which the maker can turn off',
+    async () => {
+      const mona = await createTestPerson(t, 'mona')
+      await mona.call('POST', '/claim', {
+        code: (await ann.call('POST', '/me/claim')).text('claim.code'),
+      })
+      const item = await ann.publish({ title: 'Buoy', html, store: true })
+      const context = await browser.newContext()
+      const [name = '', value = ''] = (await createTestSession(t, mona)).cookie.split('=')
+      await context.addCookies([{ name, value, url: origin }])
+      const [guest, own] = [await browser.newPage(), await context.newPage()]
+      const share = guest.getByRole('dialog', { name: 'Share' })
+      const openShare = async (): Promise<void> => {
+        await guest.goto(`${origin}/explore/${item}`)
+        await guest.getByRole('button', { name: 'Share' }).click()
+        await share.getByLabel('Link', { exact: true }).waitFor()
+      }
+      await openShare()
+      expect(await guest.evaluate<unknown>(cardOf)).toEqual({
+        title: 'Buoy by @ann',
+        twitter: 'summary_large_image',
+        size: [1_200, 630],
+      })
+      const hasCode = "document.querySelector('.panel .qr').decode().then(() => true)"
+      expect(await guest.evaluate<boolean>(hasCode)).toBe(true)
+      const code = await share.getByLabel('Embed code', { exact: true }).innerText()
+      expect(code).toContain(
+        `src="${origin}/a/${item}/embed" title="Buoy" width="960" height="600"`,
+      )
+
+      t.clock.advance(minute)
+      await own.goto(`${origin}/studio/${item}/listing`)
+      await own.getByLabel('Embedding').selectOption('Only this site shows it')
+      await own.getByRole('button', { name: 'Save', exact: true }).first().click()
+      await own.getByRole('status').filter({ hasText: 'Saved' }).waitFor()
+      await openShare()
+      expect(await share.getByLabel('Embed code', { exact: true }).count()).toBe(0)
+      const link = await fetch(`${origin}/oembed?url=${encodeURIComponent(`${origin}/a/${item}`)}`)
+      expect(await link.json()).toMatchObject({ type: 'link', title: 'Buoy' })
+      // A page that has the code already gets a message in its frame.
+      await guest.goto(`${origin}/a/${item}/embed`)
+      await guest.getByRole('heading', { name: 'Not shown on other sites' }).waitFor()
+      await Promise.all([context.close(), guest.close()])
     },
     ms,
   )

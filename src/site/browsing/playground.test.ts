@@ -198,6 +198,18 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
   )
 
   test(
+    'says what is missing where there is no second model to compare with',
+    async () => {
+      const context = await person('single', demo, origin)
+      const { page } = await play(context, origin, 'demo/transcription')
+      await page.getByRole('button', { name: 'Compare', exact: true }).click()
+      await page.getByText('Comparing needs a second model of this kind.').waitFor()
+      await context.close()
+    },
+    ms,
+  )
+
+  test(
     'stops a stream, keeps its text and charges once',
     async () => {
       const context = await person('stopper', faked, faked.origin)

@@ -162,6 +162,9 @@ describe.skipIf(findBrowser('chromium') === undefined)('reading in chromium', ()
         for (const path of ['/docs', '/explore', '/catalogue', '/wallet', `/studio/${id}`]) {
           await page.goto(origin + path)
           await page.evaluate(large)
+          await page.evaluate(
+            "document.querySelectorAll('.folded').forEach((one) => (one.open = true))",
+          )
           const at = `${width} ${path}`
           expect([at, ...(await page.evaluate<string[]>(overflows))]).toEqual([at])
         }

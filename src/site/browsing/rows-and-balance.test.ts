@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import type { Browser, Page } from 'playwright-core'
 
+import { day } from '../../kernel/time.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
 import { type BrowserSession, openServedSession } from '../../testing/browsers/session.ts'
 import { createTestPerson, createTestSession } from '../../testing/fixtures/people.ts'
@@ -61,17 +62,61 @@ describe.skipIf(findBrowser('chromium') === undefined)('a newcomer sees in chrom
   )
 
   test(
-    'on the tile of a skill what it does, its license, its runs and its age',
+    'what cannot be built before anything is written, and three ways that need no model',
+    async () => {
+      const page = await browser.newPage({ viewport: { width: 1_280, height: 900 } })
+      await (await t.agent('ivy')).publish({ title: 'Buoy', store: true })
+      const follow = async (way: string): Promise<void> => {
+        await page.goto(origin)
+        await page.getByText('This server has no model that builds what you describe.').waitFor()
+        await page.getByRole('link', { name: way }).click()
+      }
+      await follow('Paste or upload a page')
+      await page.waitForURL(`${origin}/new#page`)
+      await page.getByLabel('Or paste the HTML').waitFor()
+      await page.getByText('This server has no model that builds what you describe.').waitFor()
+      // Only the operator can change that.
+      expect(await page.getByRole('link', { name: 'Add a model' }).count()).toBe(0)
+      await follow('Remix an app')
+      await page.waitForURL(`${origin}/explore?price=free`)
+      await page.locator('.tile').first().waitFor()
+      await follow('Connect your agent')
+      await page.waitForURL(`${origin}/#for-agents`)
+      await page.getByLabel('Prompt for your agent', { exact: true }).waitFor()
+      await page.close()
+    },
+    ms,
+  )
+
+  test(
+    'on the tile of a skill what it does, its license, its success rate and its age',
     async () => {
       const skill =
         '---\nname: tie-knots\ndescription: Ties knots.\nlicense: MIT\ncompatibility: Agents with git\n---\n# Steps\n1. Tie.'
       const made = await (await t.agent('finn')).call('POST', '/skills', { skill, store: true })
-      expect(made.status).toBe(201)
+      const pack = made.text('skill.id')
       const page = await browser.newPage()
       await page.goto(`${origin}/explore?kind=skill`)
       const tile = page.locator('.tile', { hasText: 'tie-knots' })
-      const facts = ['Ties knots.', 'Agents with git', 'MIT', 'KB', 'No counted run yet', 'Updated']
-      for (const fact of facts) await tile.getByText(fact).first().waitFor()
+      const facts = ['Ties knots.', 'Agents with git', 'MIT', 'KB', 'Updated']
+      for (const fact of [...facts, 'No counted run yet']) await tile.getByText(fact).waitFor()
+      const runners = [
+        [await t.agent('gil'), 'worked'],
+        [await t.agent('hal'), 'failed'],
+      ] as const
+      // The runs of new agents do not count.
+      t.clock.advance(2 * day)
+      for (const [{ call }, outcome] of runners) {
+        const run = (await call('POST', '/runs', { pack, goal: 'Moor' })).text('run.id')
+        const evidence = [{ kind: 'text', value: 'The log ends.' }]
+        const report = { outcome, summary: 'The knot.', minutes: 7, evidence }
+        await call('POST', `/runs/${run}/report`, report)
+      }
+      t.clock.advance(60_000)
+      await page.reload()
+      for (const fact of [...facts, '50% of 2 counted runs worked']) {
+        await tile.getByText(fact).waitFor()
+      }
       await page.close()
     },
     ms,

@@ -10,6 +10,13 @@ import { until } from '../../testing/until.ts'
 
 const ms = 120_000
 
+/** Returns how long the bar stays from now on, in milliseconds. */
+const barStays = `new Promise((resolve) => {
+  const from = performance.now()
+  new MutationObserver(() => 'playing' in document.documentElement.dataset && resolve(performance.now() - from))
+    .observe(document.documentElement, { attributeFilter: ['data-playing'] })
+})`
+
 /** Counts its clicks in storage, which only the shell of its own frame may keep. */
 const counter = `<!doctype html><title>Counter</title><button style="font-size:60px">0</button><script>
 const b = document.querySelector('button'); b.textContent = localStorage.n || 0
@@ -85,7 +92,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('shelves in chromium', ()
   )
 
   test(
-    'the bar hides while one plays, comes back at the edge, and shares the link',
+    'the bar leaves after three seconds, comes back at the edge and by Esc, and shares the link',
     async () => {
       const context = await browser.newContext()
       await context.grantPermissions(['clipboard-read'])
@@ -94,6 +101,12 @@ describe.skipIf(findBrowser('chromium') === undefined)('shelves in chromium', ()
       await page.goto(`${origin}/a/${id}`)
       const header = page.locator('header')
       await page.mouse.move(400, 400)
+      await header.waitFor({ state: 'hidden' })
+      // The app has the keyboard.
+      await (await waitForApp(page, '0'))?.focus()
+      await page.keyboard.press('Escape')
+      await header.waitFor({ state: 'visible' })
+      expect(await page.evaluate<number>(barStays)).toBeGreaterThan(2_500)
       await header.waitFor({ state: 'hidden' })
       await page.mouse.move(400, 2, { steps: 4 })
       await header.waitFor({ state: 'visible' })
