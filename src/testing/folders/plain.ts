@@ -195,6 +195,16 @@ const i=new Image;i.src=url;await i.decode();const j=document.createElement('img
     says: [[true, true, 4]],
   },
   {
+    name: 'a page reads the settings in a meta element of its head',
+    files: {
+      'index.html': `<!doctype html><html><head><meta name="reef/config" content="%7B%22n%22%3A7%7D"></head><body><script type="module">${post(
+        'JSON.parse(decodeURIComponent(document.querySelector(\'meta[name="reef/config"]\').content)).n',
+      )}</script></body></html>`,
+      'a.json': '1',
+    },
+    says: [7],
+  },
+  {
     name: 'requests that wait, and those for the headers of a file',
     exceptInCopy: everywhere('a blob: URL answers GET alone'),
     files: {
