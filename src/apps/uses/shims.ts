@@ -84,7 +84,7 @@ const claudeUses: [isNamed: TextTest, use: string][] = [
 
 /** `window.storage`, and `await storage.get(…)` of a page without a variable of that name. */
 const isClaudeStorage = either(
-  matching(pattern('', String.raw`\b${globalObject}storage\b`)),
+  matching(/\b(?:window|globalThis)\s*\??\.\s*storage\b/),
   both(
     matching(/\bawait\s+storage\s*\.\s*(?:get|set|list|delete)\s*\(/),
     (text) => !/\b(?:const|let|var|class|function|import)\s[^;\n=(]{0,200}\bstorage\b/.test(text),
