@@ -252,7 +252,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages of other hosts in 
       const sent = await (await t.agent('ann')).call('POST', '/apps', { files })
       const page = await browser.newPage()
       await page.goto(`${origin}/a/${sent.text('app.id')}`)
-      const output = page.frameLocator('iframe').frameLocator('iframe').locator('output')
+      const output = page.frameLocator('iframe').locator('output')
       await output.filter({ hasText: /./ }).waitFor()
       const value = JSON.parse((await output.textContent()) ?? '')
       expect(value).toEqual(['name,age', 8, expect.stringContaining('none.csv')])
