@@ -1,7 +1,7 @@
 import { and, asc, count, eq, inArray } from 'drizzle-orm'
 
 import type { AppContext } from '../kernel/context.ts'
-import type { Db } from '../kernel/db/engine.ts'
+import { afterCommit, type Db } from '../kernel/db/engine.ts'
 import { lock } from '../kernel/db/query.ts'
 import { rejectRequest } from '../kernel/errors.ts'
 import { groupMembersMax, groupsMax } from '../kernel/limits.ts'
@@ -64,20 +64,30 @@ export async function setGroup(
       .where(eq(members.source, 'operator'))
     if ((row?.rows ?? 0) + ids.length > groupsMax * groupMembersMax)
       rejectRequest('There are too many members of groups. Remove some first.')
-    await db.delete(members).where(and(eq(members.group, group), eq(members.source, 'operator')))
+    const before = await db
+      .delete(members)
+      .where(and(eq(members.group, group), eq(members.source, 'operator')))
+      .returning({ person: members.person })
+    const removed = before.filter(({ person }) => !ids.includes(person))
+    for (const { person } of removed) announceRemoval(ctx, db, person)
     const rows = ids.map((person) => ({ group, person, source: 'operator' as const }))
     if (rows.length > 0) await db.insert(members).values(rows)
     await recordAudit(ctx, db, { by: 'operator', did: 'group', item: group, why: names.join(', ') })
   })
 }
 
+/** Tells open pages of a person, once the transaction is durable, that the person left a group. */
+const announceRemoval = ({ state }: AppContext, db: Db, person: string): void =>
+  afterCommit(db, () => state.accessChanges.announce(person))
+
 /** Replaces the groups that the sign-in provider names for a person. */
 export async function setProvidedGroups(
-  { db: engine }: AppContext,
+  ctx: AppContext,
   person: string,
   groups: readonly string[],
 ): Promise<void> {
-  await engine.tx(async (db) => {
+  await ctx.db.tx(async (db) => {
+    announceRemoval(ctx, db, person)
     await db.delete(members).where(and(eq(members.person, person), eq(members.source, 'provider')))
     const rows = groups.map((group) => ({ group, person, source: 'provider' as const }))
     if (rows.length > 0) await db.insert(members).values(rows)

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
 
 import { Signals } from '../../kernel/db/signals.ts'
+import { setGroup, setProvidedGroups } from '../../people/groups.ts'
 import { suspendPerson } from '../../people/sessions.ts'
 import { createTestPerson, createTestSession } from '../../testing/fixtures/people.ts'
 import { openSession, type RealtimeClient } from '../../testing/fixtures/realtime-client.ts'
@@ -243,6 +244,26 @@ test('a connection ends at once with the session, the suspension or the audience
   sam.page.send('join', { room: 'still' })
   await until(() => sam.page.events.some((event) => event['room'] === 'still'))
   sam.page.close()
+})
+
+test('a connection ends at once when its player leaves the group that may open the app', async () => {
+  const gina = await createTestPerson(t, 'gina')
+  await setGroup(t.ctx, 'design', ['gina'])
+  const ann = await t.agent('ann')
+  const open = { audience: 'people', groups: ['design'] }
+  expect((await ann.call('PATCH', `/apps/${app}/audience`, open)).status).toBe(200)
+  const connect = async () => {
+    const headers = { cookie: (await createTestSession(t, gina)).cookie }
+    await t.call('POST', `/apps/${app}/player`, { body: {}, headers })
+    return openSession(`http://localhost:${server.port}/api/apps/${app}/live`, { headers })
+  }
+  const first = await connect()
+  await setGroup(t.ctx, 'design', [])
+  expect((await first.closed).code).toBe(1_008)
+  await setProvidedGroups(t.ctx, gina.person.id, ['design'])
+  const second = await connect()
+  await setProvidedGroups(t.ctx, gina.person.id, [])
+  expect((await second.closed).code).toBe(1_008)
 })
 
 test('a change at another server of the database ends a connection, too', async () => {
