@@ -27,3 +27,33 @@ export function requireAppKind({ id, kind }: { id: string; kind: Kind }): AppKin
 /** Returns the path segment of the operations on items of a kind. */
 export const collectionOf = (kind: Kind): 'apps' | `${PackKind}s` =>
   isPackKind(kind) ? `${kind}s` : 'apps'
+
+/**
+ * The parties that may open an item: anyone, anyone with the link, those with a password, named
+ * people and groups, or all signed-in people of the server.
+ */
+export const audiences = ['public', 'link', 'password', 'people', 'instance'] as const
+
+export type Audience = (typeof audiences)[number]
+
+/** Shelves of Explore, each with the glyph of apps without an icon. */
+export const shelves = {
+  arcade: '🕹️',
+  puzzle: '🧩',
+  adventure: '🗺️',
+  sim: '🏙️',
+  tools: '🛠️',
+  learn: '🎓',
+  art: '🎨',
+  music: '🎵',
+  data: '📊',
+  writing: '✍️',
+  social: '💬',
+  other: '📦',
+} as const
+
+export type Shelf = keyof typeof shelves
+
+export const shelfNames = Object.keys(shelves).filter((name): name is Shelf =>
+  Object.hasOwn(shelves, name),
+)

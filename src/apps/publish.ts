@@ -18,10 +18,9 @@ import {
   storeFiles,
 } from './assets/folder-assets.ts'
 import type { CheckedFile } from './assets/upload.ts'
-import type { Audience } from './audiences.ts'
 import type { ContentInspection } from './content-scan.ts'
 import { showVersionCover } from './covers/version-covers.ts'
-import { type AppKind, appKinds, type Kind } from './kinds.ts'
+import { type AppKind, appKinds, type Audience, type Kind } from './kinds.ts'
 import { reserveName } from './names.ts'
 import { insertApp } from './new-app.ts'
 import { notifyListed } from './notifications.ts'

@@ -21,10 +21,9 @@ import {
   textSchema,
   TimeSchema,
 } from '../kernel/schema.ts'
-import { type Audience, audiences } from './audiences.ts'
 import { CoverSchema } from './covers/schemas.ts'
-import { FileFieldSchema } from './folders/schemas.ts'
-import { shelfNames } from './shelves.ts'
+import { FileFieldSchema } from './folders/folder.ts'
+import { type Audience, audiences, shelfNames } from './kinds.ts'
 import { useNames, UseSchema } from './uses/uses.ts'
 
 /** Origin of a remix, with the names at that time. */

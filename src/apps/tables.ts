@@ -12,12 +12,10 @@ import {
   time,
   uniqueIndex,
 } from '../kernel/db/columns.ts'
-import type { Audience } from './audiences.ts'
 import type { ContentFinding } from './content-scan.ts'
 import type { Folder } from './folders/folder.ts'
-import type { Kind } from './kinds.ts'
+import type { Audience, Kind, Shelf } from './kinds.ts'
 import type { PageLibraries } from './libraries/library.ts'
-import type { Shelf } from './shelves.ts'
 import type { PageUses } from './uses/uses.ts'
 
 /** A literal lets both engines use the partial indexes over listed apps. */

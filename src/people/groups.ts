@@ -6,8 +6,8 @@ import { lock } from '../kernel/db/query.ts'
 import { rejectRequest } from '../kernel/errors.ts'
 import { groupMembersMax, groupsMax } from '../kernel/limits.ts'
 import { recordAudit } from './audit/audit.ts'
-import { isGroupName } from './group-names.ts'
 import { findByName } from './people.ts'
+import { isGroupName } from './schemas.ts'
 import { groupMembers as members, people } from './tables.ts'
 
 export interface Group {

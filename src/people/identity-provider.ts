@@ -12,7 +12,7 @@ import {
 } from '../kernel/limits.ts'
 import type { IdentityProvider } from '../kernel/state/process-state.ts'
 import { isPlainLine, messageOf } from '../kernel/text.ts'
-import { isGroupName } from './group-names.ts'
+import { isGroupName } from './schemas.ts'
 import { consumeTicket, createTicket } from './tickets.ts'
 
 /** An account at the provider, identified by issuer and subject together. */

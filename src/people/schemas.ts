@@ -80,3 +80,8 @@ export const LanguageSchema = strictObject({ language: nullable(oneOf(languageCo
 
 export const DoneSchema = Type.Object({ done: Type.Literal(true) })
 export const done: Static<typeof DoneSchema> = { done: true }
+
+const namePattern = /^[\p{L}\p{N}/][\p{L}\p{N} ._:/@-]{0,99}$/u
+
+/** Returns whether a text can name a group. Providers name some by paths: "/staff/design". */
+export const isGroupName = (name: string): boolean => namePattern.test(name)

@@ -18,7 +18,6 @@ import type { AppContext } from '../kernel/context.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
 import { idPattern } from '../kernel/ids.ts'
 import { t } from '../kernel/words/message.ts'
-import { actingAgent, actingField } from './acting-agent.ts'
 import { section, withQuery } from './components.ts'
 import { linkPanel, shareButton } from './explore/share.ts'
 import { form, performAs } from './form.ts'
@@ -36,6 +35,8 @@ import {
 import type { Layout, Page } from './layout.ts'
 import { emptyState } from './lists.ts'
 import {
+  actingAgent,
+  actingField,
   getPageRequest,
   type PageInput,
   type PageRequest,

@@ -25,7 +25,6 @@ import { redirectSource } from '../people/connectors/clients.ts'
 import { listConnectors, presentConnectors } from '../people/connectors/connectors.ts'
 import { describeError } from '../people/error-response.ts'
 import type { Person } from '../people/people.ts'
-import { agentField } from './acting-agent.ts'
 import { messagePage, narrowPage, section } from './components.ts'
 import { form } from './form.ts'
 import { renderDate } from './format.ts'
@@ -41,6 +40,7 @@ import {
 import type { Layout, Page } from './layout.ts'
 import { dataTable } from './lists.ts'
 import {
+  agentField,
   pageRoutes,
   privatePage,
   requireUser,

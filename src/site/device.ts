@@ -6,12 +6,12 @@ import { html } from '../kernel/html.ts'
 import { clientAddressGroup } from '../kernel/http/request-context.ts'
 import { normalizeCode } from '../kernel/ids.ts'
 import { msg, t } from '../kernel/words/message.ts'
-import { agentField } from './acting-agent.ts'
 import { messagePage, narrowPage } from './components.ts'
 import { form } from './form.ts'
 import { alert, button, type Form, hiddenField, inputField, postForm } from './forms.ts'
 import type { Layout, Page } from './layout.ts'
 import {
+  agentField,
   pageRoutes,
   privatePage,
   requireUser,

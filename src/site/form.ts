@@ -10,10 +10,9 @@ import { inEnglish } from '../kernel/words/words.ts'
 import { perform } from '../money/perform.ts'
 import { agent } from '../people/authentication.ts'
 import { person } from '../people/session-user.ts'
-import { actingAgent } from './acting-agent.ts'
 import type { Form } from './forms.ts'
 import type { Page } from './layout.ts'
-import { type PageRequest, privatePage, redirectTo } from './session.ts'
+import { actingAgent, type PageRequest, privatePage, redirectTo } from './session.ts'
 
 type Params = Record<string, string | number>
 type Outcomes = Record<number, TSchema>

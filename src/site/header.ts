@@ -10,7 +10,7 @@ import * as ledger from '../money/ledger/ledger.ts'
 import type { Agent } from '../people/agents/agents.ts'
 import { countUnread } from '../people/notifications/notifications.ts'
 import { displayName, type Person, walletOf } from '../people/people.ts'
-import { renderAvatar } from './avatar.ts'
+import { renderAvatar } from './art.ts'
 import { exactCredits, formatCompact } from './format.ts'
 import { imagePath } from './paths.ts'
 

@@ -1,5 +1,5 @@
 import type { Tile } from '../apps/explore/schemas.ts'
-import type { Shelf } from '../apps/shelves.ts'
+import type { Shelf } from '../apps/kinds.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
 
 /** The boats that a wide screen has room for; narrower ones show fewer. */

@@ -1,11 +1,10 @@
 import { type CoverBody, largeSize, smallSize } from '../apps/covers/schemas.ts'
 import type { Item, Tile } from '../apps/explore/schemas.ts'
-import { isPackKind } from '../apps/kinds.ts'
-import type { Shelf } from '../apps/shelves.ts'
+import { isPackKind, type Shelf } from '../apps/kinds.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
+import { coverArt } from './art.ts'
 import { openLabel, playIcon, starRating } from './components.ts'
-import { coverArt } from './cover-art.ts'
 import { formatAmount, formatCount } from './format.ts'
 import { imagePath } from './paths.ts'
 

@@ -29,7 +29,7 @@ import { getDocument, listOperations } from '../../testing/openapi/document.ts'
 import { generateRequest, golden } from '../../testing/openapi/request-generator.ts'
 import { giveConsent, revokeConsent } from '../ai/consents.ts'
 import { keepLive } from '../app-data/live-session.ts'
-import type { Audience } from '../audiences.ts'
+import type { Audience } from '../kinds.ts'
 
 const page = '<!doctype html><title>Secret plan</title><link rel=stylesheet href=a.css><p>Plan'
 const files = [

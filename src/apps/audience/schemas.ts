@@ -18,7 +18,7 @@ import {
   TimeRequestSchema,
   TimeSchema,
 } from '../../kernel/schema.ts'
-import { audiences } from '../audiences.ts'
+import { audiences } from '../kinds.ts'
 
 /** A named link that opens an app to whoever has it. */
 const ShareLinkSchema = namedObject('ShareLink', {

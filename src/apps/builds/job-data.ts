@@ -2,8 +2,8 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { IdSchema, LinkSchema, oneOf } from '../../kernel/schema.ts'
 import { JobSchema } from '../jobs/schemas.ts'
+import { shelfNames } from '../kinds.ts'
 import { ScanResultSchema } from '../schemas.ts'
-import { shelfNames } from '../shelves.ts'
 
 export const BuildInputSchema = Type.Object({
   prompt: Type.String(),

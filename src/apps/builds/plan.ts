@@ -2,9 +2,8 @@ import { descriptionCharsMax, titleCharsMax } from '../../kernel/limits.ts'
 import { recordOf } from '../../kernel/schema.ts'
 import { isPlainLine, isPlainText } from '../../kernel/text.ts'
 import type { App } from '../apps.ts'
-import type { AppKind } from '../kinds.ts'
+import { type AppKind, type Shelf, shelfNames } from '../kinds.ts'
 import { defaultText } from '../publish.ts'
-import { type Shelf, shelfNames } from '../shelves.ts'
 
 export interface Plan {
   title: string

@@ -13,9 +13,8 @@ import {
 } from '../../kernel/schema.ts'
 import { AssetSchema } from '../assets/schemas.ts'
 import { CoverSchema, ScreenshotSchema } from '../covers/schemas.ts'
-import { kinds } from '../kinds.ts'
+import { kinds, shelfNames } from '../kinds.ts'
 import { OriginSchema, RatingSchema } from '../schemas.ts'
-import { shelfNames } from '../shelves.ts'
 import { UseSchema } from '../uses/uses.ts'
 import { VersionSchema } from '../versions/schemas.ts'
 

@@ -1,7 +1,7 @@
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { readBodyBytes, zipProblem } from '../../kernel/http/body.ts'
 import type { IncomingCall } from '../../kernel/http/operation.ts'
-import type { FileField } from './schemas.ts'
+import type { FileField } from './folder.ts'
 import type { InputFile, ZipBounds, ZipLimits } from './unzip.ts'
 import { zipReader } from './zip-reader.ts'
 

@@ -18,11 +18,9 @@ import {
 } from '../../kernel/schema.ts'
 import { noteKinds } from '../../people/notifications/kinds.ts'
 import { handlePattern } from '../../people/profiles/profiles.ts'
-import { audiences } from '../audiences.ts'
 import { nameCharsMax } from '../folders/limits.ts'
-import { kinds } from '../kinds.ts'
+import { audiences, kinds, shelfNames } from '../kinds.ts'
 import { requests } from '../packs/request.ts'
-import { shelfNames } from '../shelves.ts'
 import { UseSchema } from '../uses/uses.ts'
 
 /** The format of the archive of an agent, in agent.json. Another one cannot be imported. */

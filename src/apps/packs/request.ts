@@ -14,10 +14,10 @@ import {
 } from '../../kernel/schema.ts'
 import { idempotencyKeyOf } from '../../money/idempotency/idempotency.ts'
 import { readJson } from '../../money/perform.ts'
+import { FileFieldSchema } from '../folders/folder.ts'
 import { packJsonBytesMax, packZipBytesMax, stepsMax } from '../folders/limits.ts'
 import { rejectPack } from '../folders/read-pack.ts'
 import { decodeFiles, fieldsOf, readZipRequest, textFile, zipOf } from '../folders/request.ts'
-import { FileFieldSchema } from '../folders/schemas.ts'
 import { type InputFile, packBounds } from '../folders/unzip.ts'
 import type { PackKind } from '../kinds.ts'
 import {

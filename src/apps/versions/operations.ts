@@ -7,7 +7,7 @@ import { appErrors, operationsOf, publishErrors, writeErrors } from '../../peopl
 import * as apps from '../apps.ts'
 import { startChange } from '../builds/builds.ts'
 import { BuildStartedSchema, DryRunSchema } from '../builds/job-data.ts'
-import { folderBodies } from '../folders/schemas.ts'
+import { folderBodies } from '../folders/folder.ts'
 import { kinds } from '../kinds.ts'
 import { presentApp } from '../present.ts'
 import { publishRequestErrors, readVersionRequest } from '../publish-request.ts'

@@ -15,7 +15,6 @@ import { commentCharsMax, reviewCharsMax } from '../../kernel/limits.ts'
 import { t } from '../../kernel/words/message.ts'
 import type { Agent } from '../../people/agents/agents.ts'
 import type { Person } from '../../people/people.ts'
-import { actingField } from '../acting-agent.ts'
 import { openLabel, starRating, withQuery } from '../components.ts'
 import { formatCount, renderDate } from '../format.ts'
 import {
@@ -28,7 +27,7 @@ import {
   textArea,
 } from '../forms.ts'
 import { createdCursor, pager } from '../lists.ts'
-import { type UserRequest, withNext } from '../session.ts'
+import { actingField, type UserRequest, withNext } from '../session.ts'
 
 /** A form of an item page that failed, with its error. */
 export interface FailedForm {

@@ -12,7 +12,6 @@ import { buildPromptCharsMax, htmlBytesMax, titleCharsMax } from '../../kernel/l
 import { oneOf } from '../../kernel/schema.ts'
 import { msg, t } from '../../kernel/words/message.ts'
 import type { Agent } from '../../people/agents/agents.ts'
-import { payingField } from '../acting-agent.ts'
 import { section } from '../components.ts'
 import { formatAmount, formatBytes, formatNumber, shortCredits } from '../format.ts'
 import {
@@ -25,6 +24,7 @@ import {
   textArea,
 } from '../forms.ts'
 import type { Page } from '../layout.ts'
+import { payingField } from '../session.ts'
 import { appPreview } from '../studio/preview.ts'
 
 /** The ways to an app that need no model, as cards. `page` is the place of the upload form. */

@@ -12,13 +12,13 @@ import { buildPromptCharsMax, formBytesMax, htmlBytesMax } from '../../kernel/li
 import { recordOf } from '../../kernel/schema.ts'
 import { t } from '../../kernel/words/message.ts'
 import { checkSite } from '../../people/session-user.ts'
-import { actingAgent } from '../acting-agent.ts'
 import { searchTerm } from '../components.ts'
 import { form, performAs } from '../form.ts'
 import { formatBytes } from '../format.ts'
 import { type Form, readForm, readRef } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import {
+  actingAgent,
   getPageRequest,
   handleForm,
   type PageInput,

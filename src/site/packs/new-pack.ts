@@ -9,7 +9,6 @@ import { newId } from '../../kernel/ids.ts'
 import { formBytesMax } from '../../kernel/limits.ts'
 import { recordOf } from '../../kernel/schema.ts'
 import { msg, t } from '../../kernel/words/message.ts'
-import { actingField } from '../acting-agent.ts'
 import { narrowPage } from '../components.ts'
 import { form } from '../form.ts'
 import { formatBytes } from '../format.ts'
@@ -24,7 +23,7 @@ import {
   textArea,
 } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
-import { pageRoutes, userForm, userPage, type UserRequest } from '../session.ts'
+import { actingField, pageRoutes, userForm, userPage, type UserRequest } from '../session.ts'
 
 /** Writes steps for a text field, one a line. */
 export const stepsText = (steps: readonly Step[]): string =>

@@ -1,5 +1,4 @@
-import { isPackKind } from '../../apps/kinds.ts'
-import { shelfNames } from '../../apps/shelves.ts'
+import { isPackKind, shelfNames } from '../../apps/kinds.ts'
 import { html, type Part } from '../../kernel/html.ts'
 import { descriptionCharsMax, titleCharsMax } from '../../kernel/limits.ts'
 import { msg, t } from '../../kernel/words/message.ts'
