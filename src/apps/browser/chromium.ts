@@ -1,7 +1,7 @@
 import { setPriority } from 'node:os'
 
 import { isRecord } from '../../kernel/schema.ts'
-import { readProcessBytes, withTempFolder } from '../../store/system-files.ts'
+import { readProcessBytes, withTempFolder } from '../../store/data-files.ts'
 import { Devtools } from './devtools.ts'
 
 /** Memory of one process, after which it is killed. A page of the largest size needs a third. */

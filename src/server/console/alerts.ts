@@ -17,8 +17,7 @@ import {
   type SharedCondition,
 } from '../operator/alerts.ts'
 import { testAlert } from '../operator/operations.ts'
-import { badge, consolePage, settingLink } from './components.ts'
-import { silentNote } from './servers.ts'
+import { badge, consolePage, settingLink, silentNote } from './components.ts'
 
 const place = '/console/alerts'
 

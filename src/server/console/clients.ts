@@ -18,8 +18,7 @@ import {
   restrictedNames,
   sumCosts,
 } from '../operator/servers.ts'
-import { accountLinks, badge, consolePage } from './components.ts'
-import { hasSeveral, silentNote } from './servers.ts'
+import { accountLinks, badge, consolePage, hasSeveral, silentNote } from './components.ts'
 
 const place = '/console/clients'
 const rowsShown = 20

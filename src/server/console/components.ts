@@ -11,11 +11,19 @@ import { findByHandle, findHandles } from '../../people/agents/agents.ts'
 import type { AuditEntry } from '../../people/audit/audit.ts'
 import { findByName, namesOf, namesOfWallets, walletOf } from '../../people/people.ts'
 import { section, statList, withQuery } from '../../site/components.ts'
-import { renderDate, renderDateTime, renderWireCredits } from '../../site/format.ts'
+import {
+  formatBytes,
+  formatCount,
+  renderDate,
+  renderDateTime,
+  renderWireCredits,
+} from '../../site/format.ts'
 import { alert, button, confirmDialog, postForm, textArea } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { dataTable, searchField, sideNav } from '../../site/lists.ts'
 import { creditsOf } from '../operator/grants.ts'
+import type { Collected, ServerState } from '../operator/servers.ts'
+import { formatUnit } from './time-chart.ts'
 
 /** The pages of the console by subject. */
 const consoleGroups = [
@@ -284,4 +292,45 @@ export async function findAccounts(ctx: AppContext, text: string): Promise<strin
   }
   const person = await findByName(ctx, text)
   return person ? [`person:${person.id}`, accountOf(walletOf(person))] : [text]
+}
+
+/** Returns whether several servers share the database. */
+export const hasSeveral = ({ reports, silent }: Collected<unknown>): boolean =>
+  reports.length + silent > 1
+
+export const serverCode = (server: string): Html => html`<code>${server}</code>`
+
+/** Says how many servers did not respond, because a page lacks their part. */
+export const silentNote = ({ reports, silent }: { reports: unknown[]; silent: number }): Part =>
+  silent > 0 &&
+  html`<p class="notice">
+    ${silent} of ${formatCount(reports.length + silent, 'server')} did not respond within a second.
+    This page lacks what only ${silent === 1 ? t('that server remembers') : t('they remember')}.
+  </p>`
+
+/** Lists the servers that share the database; nothing where there is one. */
+export function serverSection(states: Collected<ServerState>): Part {
+  const heads = [
+    t('Server'),
+    t('Version'),
+    t('Up since'),
+    { number: t('Memory') },
+    { number: t('Free disk space') },
+    { number: t('Event-loop lag') },
+  ]
+  const row = (
+    { server, value }: Collected<ServerState>['reports'][number],
+    at: number,
+  ): Part[] => [
+    html`${serverCode(server)} ${at === 0 && badge(t('this server'), 'good')}
+    ${value.isLeader && badge(t('periodic work'))}`,
+    value.version,
+    renderDateTime(value.startedAt),
+    formatBytes(value.memory),
+    formatBytes(value.free),
+    formatUnit(value.lateMs, 'ms'),
+  ]
+  const title = t('Servers ({length})', { length: states.reports.length + states.silent })
+  const table = dataTable(t('Servers'), heads, states.reports.map(row))
+  return hasSeveral(states) && section(title, table)
 }

@@ -32,8 +32,7 @@ import {
   sumHealth,
 } from '../operator/servers.ts'
 import { readMoneyToday } from '../operator/topups.ts'
-import { consolePage } from './components.ts'
-import { hasSeveral, serverSection, silentNote } from './servers.ts'
+import { consolePage, hasSeveral, serverSection, silentNote } from './components.ts'
 import { formatUnit, historyRanges, rangePicker, readRange, timeChart } from './time-chart.ts'
 
 interface StepText {

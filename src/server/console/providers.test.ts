@@ -3,7 +3,7 @@ import { afterAll, afterEach, expect, test } from 'bun:test'
 import { findLocalServers } from '../../gateway/providers/model-list.ts'
 import { loadConfig } from '../../kernel/config/load.ts'
 import { providers } from '../../kernel/config/providers.ts'
-import { Sealing } from '../../kernel/state/sealing.ts'
+import { Sealing } from '../../kernel/state/live-settings.ts'
 import { startForEachTest } from '../../testing/fixtures/closed-servers.ts'
 import {
   alertText,

@@ -24,8 +24,7 @@ import { changeSetting, connectProvider, resetSetting } from '../operator/operat
 import { type ProviderKey, providerKeys } from '../operator/providers.ts'
 import { serverStates, type SharedHealth, sumHealth } from '../operator/servers.ts'
 import { places } from '../operator/settings.ts'
-import { badge, consolePage } from './components.ts'
-import { hasSeveral, serverCode, silentNote } from './servers.ts'
+import { badge, consolePage, hasSeveral, serverCode, silentNote } from './components.ts'
 import { findRow } from './settings.ts'
 
 const place = '/console/providers'

@@ -17,8 +17,16 @@ import {
   requestsShown,
   type ServedRequest,
 } from '../operator/servers.ts'
-import { accountLinks, badge, consolePage, findAccounts, searchCharsMax } from './components.ts'
-import { hasSeveral, serverCode, silentNote } from './servers.ts'
+import {
+  accountLinks,
+  badge,
+  consolePage,
+  findAccounts,
+  hasSeveral,
+  searchCharsMax,
+  serverCode,
+  silentNote,
+} from './components.ts'
 import { formatUnit } from './time-chart.ts'
 
 const place = '/console/requests'

@@ -4,7 +4,7 @@ import { downloadTarball } from '../../apps/libraries/registry.ts'
 import { readTarball, TarballError } from '../../apps/libraries/tarball.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { recordAudit } from '../../people/audit/audit.ts'
-import { readLocalFile } from '../../store/system-files.ts'
+import { readLocalFile } from '../../store/data-files.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
 
 const usage = `usage: berth libraries list

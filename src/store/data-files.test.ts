@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { newId } from '../kernel/ids.ts'
-import { withTempFolder } from './system-files.ts'
+import { withTempFolder } from './data-files.ts'
 
 const left: string[] = []
 afterAll(() => left.forEach((folder) => rmSync(folder, { recursive: true, force: true })))
