@@ -136,7 +136,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('a person makes an app in
       await page.goto(`${origin}/a/${id}`)
       await page.getByRole('button', { name: 'Tweak' }).click()
       await page.getByLabel('Speed').fill('2')
-      const app = page.frameLocator('iframe').frameLocator('iframe').locator('body')
+      const app = page.frameLocator('iframe').locator('body')
       const tempo = async () => (await app.evaluate<unknown, unknown>('tempo()')) === 2 || undefined
       expect(await until(tempo, ms)).toBe(true)
       await page.close()
