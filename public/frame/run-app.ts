@@ -16,6 +16,11 @@ const hungMs = 4_000
 const goneMs = 500
 const offeredCharsMax = 160
 
+/** Returns the content for later starts: what was shared arrives once. */
+function withoutReceived({ received: _, ...content }: PageContent): PageContent {
+  return content
+}
+
 /** Answers the messages of a running app, and restarts it. */
 export function runApp(shell: Shell): void {
   if (shell.app) new AppRun(shell, shell.app).listen()
@@ -36,7 +41,7 @@ class AppRun {
     private readonly shell: Shell,
     private readonly app: StartedApp,
   ) {
-    this.#content = app.content
+    this.#content = withoutReceived(app.content)
     this.#saves = keepSaves(app.saves)
   }
 
@@ -109,9 +114,11 @@ class AppRun {
     this.#folder?.stay()
     const session = [...this.#session]
     const muted = bar.isMuted()
-    const started = host.start(this.#content, this.#saves.all(), session, this.#answers, muted)
+    const content = this.#content
+    const started = host.start(content, this.#saves.all(), session, this.#answers, muted)
     focus()
     await started.catch(this.#fail)
+    if (content === this.#content) this.#content = withoutReceived(content)
   }
 
   /** Offers another start where the wrapper did not load, such as without a network. */

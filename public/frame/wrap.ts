@@ -26,7 +26,7 @@ const shell = window.parent
 // Detect the engine by a feature, since the user agent can be changed.
 const gecko = CSS.supports('-moz-appearance', 'none')
 const webkit = CSS.supports('-webkit-nbsp-mode', 'space')
-const engine = /Chrom\w+\/(\d+)/.exec(navigator.userAgent)
+const engine = /Chrom(?:e|ium)\/(\d+)/.exec(navigator.userAgent)
 const isOne = !gecko && !webkit && ('chrome' in window || 'navigation' in window)
 const chromium = isOne ? Number(engine?.[1] ?? 0) : 0
 // A host of chats gets the wrapper as text, without the headers of its policy.

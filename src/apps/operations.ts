@@ -1,4 +1,5 @@
-import { ListQuery, pageNewestFirst } from '../kernel/cursor.ts'
+import { pageNewestFirst } from '../kernel/cursor.ts'
+import { ListQuery } from '../kernel/http/list-query.ts'
 import { Replay } from '../kernel/http/outcome.ts'
 import { agent, agentKeyErrors, reader } from '../people/authentication.ts'
 import { appErrors, operationsOf, writeErrors } from '../people/operation.ts'

@@ -1,9 +1,5 @@
-import { Type } from '@sinclair/typebox'
-import { t } from 'elysia'
-
 import { rejectRequest } from './errors.ts'
-import { listPageDefault, listPageMax } from './limits.ts'
-import { nullable } from './schema.ts'
+import { listPageDefault } from './limits.ts'
 
 /** Returns the length of a page. */
 export const pageSize = (limit: number | undefined): number => limit ?? listPageDefault
@@ -90,18 +86,3 @@ export const findAmong =
 
 const byNewest = (one: PagePosition, other: PagePosition): number =>
   other.created - one.created || (one.id === other.id ? 0 : one.id < other.id ? 1 : -1)
-
-/** A whole number of a query from 1 to `max`, which the operation checks. */
-export const wholeQuery = (max: number, description: string) =>
-  t.Numeric({ description, described: { minimum: 1, maximum: max, multipleOf: 1 } })
-
-/** The query of all lists: `?limit=1..100&cursor=`. */
-export const ListQuery = Type.Object({
-  limit: Type.Optional(t.Numeric({ minimum: 1, maximum: listPageMax, multipleOf: 1 })),
-  cursor: Type.Optional(
-    Type.String({ maxLength: 200, described: { pattern: '^[A-Za-z0-9_-]+$' } }),
-  ),
-})
-
-/** `next` of a list: the cursor of the next page; null on the last page. */
-export const NextSchema = nullable(Type.String())

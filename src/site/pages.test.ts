@@ -289,7 +289,7 @@ test('keeps the home page and Explore below 40 KB without images and the typefac
 test('serves immutable static files and loads nothing else', async () => {
   const home = await page('/explore')
   const loaded = [...home.matchAll(/(?:src|href)="(\/static\/[^"]+)"/g)].map(([, path]) => path)
-  expect(loaded).toHaveLength(7)
+  expect(loaded).toHaveLength(5)
   for (const path of loaded) {
     const file = await t.request('GET', path ?? '')
     expect(file.status).toBe(200)

@@ -171,7 +171,7 @@ function dataIn(html: string, attribute: string): unknown {
 /** Returns whether the bytes match the type in their name: PNG or RIFF WAVE. */
 function isTyped(name: string, bytes: Buffer): boolean {
   if (name.endsWith('.png')) return bytes.subarray(1, 4).toString('latin1') === 'PNG'
-  return name.endsWith('.wav') && bytes.subarray(8, 12).toString('latin1') === 'WAVE'
+  return name.endsWith('.ogg') && bytes.subarray(0, 4).toString('latin1') === 'OggS'
 }
 
 test('there are five samples: games, a tool, one with a model and one for many', () => {

@@ -2,11 +2,12 @@ import { type Static, Type } from '@sinclair/typebox'
 import { and, asc, count, eq, inArray } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
-import { NextSchema, type PagePosition } from '../../kernel/cursor.ts'
+import { type PagePosition } from '../../kernel/cursor.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { countRows, listNewest } from '../../kernel/db/query.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { isForbidden } from '../../kernel/forbidden-text.ts'
+import { NextSchema } from '../../kernel/http/list-query.ts'
 import { idPattern, newId } from '../../kernel/ids.ts'
 import {
   IdSchema,

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 
-import { ListQuery } from '../../kernel/cursor.ts'
+import { ListQuery } from '../../kernel/http/list-query.ts'
 import {
   IdSchema,
   LinkSchema,

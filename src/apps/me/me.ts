@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import type { AppContext } from '../../kernel/context.ts'
-import { NextSchema } from '../../kernel/cursor.ts'
+import { NextSchema } from '../../kernel/http/list-query.ts'
 import { aboutCharsMax, listPageDefault } from '../../kernel/limits.ts'
 import { toCredits } from '../../kernel/money.ts'
 import {

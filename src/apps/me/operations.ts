@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 
-import { findAmong, ListQuery, pageNewestFirst } from '../../kernel/cursor.ts'
+import { findAmong, pageNewestFirst } from '../../kernel/cursor.ts'
+import { ListQuery } from '../../kernel/http/list-query.ts'
 import { Content, created } from '../../kernel/http/outcome.ts'
 import { aboutCharsMax } from '../../kernel/limits.ts'
 import { lineSchema, nullable, strictObject } from '../../kernel/schema.ts'

@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox'
 
-import { findAmong, ListQuery, pageNewestFirst } from '../../kernel/cursor.ts'
+import { findAmong, pageNewestFirst } from '../../kernel/cursor.ts'
 import { ApiError } from '../../kernel/errors.ts'
+import { ListQuery } from '../../kernel/http/list-query.ts'
 import { Content, created, withCookies } from '../../kernel/http/outcome.ts'
 import { listPageDefault } from '../../kernel/limits.ts'
 import { iso } from '../../kernel/time.ts'

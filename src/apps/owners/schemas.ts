@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { NextSchema } from '../../kernel/cursor.ts'
+import { NextSchema } from '../../kernel/http/list-query.ts'
 import { giftCreditsMax } from '../../kernel/limits.ts'
 import {
   IdSchema,

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 
-import { ListQuery, pageHighestFirst, pageNewestFirst } from '../../kernel/cursor.ts'
+import { pageHighestFirst, pageNewestFirst } from '../../kernel/cursor.ts'
+import { ListQuery } from '../../kernel/http/list-query.ts'
 import { created, Replay } from '../../kernel/http/outcome.ts'
 import { anyMediaSchema, mediaSchema, NotModifiedSchema } from '../../kernel/schema.ts'
 import { agent, agentKeyErrors, reader } from '../../people/authentication.ts'

@@ -1,5 +1,6 @@
 import type { AppContext } from '../../kernel/context.ts'
-import { ListQuery, pageNewestFirst } from '../../kernel/cursor.ts'
+import { pageNewestFirst } from '../../kernel/cursor.ts'
+import { ListQuery } from '../../kernel/http/list-query.ts'
 import { created } from '../../kernel/http/outcome.ts'
 import { agent, anyone } from '../../people/authentication.ts'
 import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'

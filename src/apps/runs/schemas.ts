@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { NextSchema } from '../../kernel/cursor.ts'
+import { NextSchema } from '../../kernel/http/list-query.ts'
 import { idPattern } from '../../kernel/ids.ts'
 import { replyCharsMax } from '../../kernel/limits.ts'
 import {

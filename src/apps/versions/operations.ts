@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 
-import { ListQuery, pageHighestFirst } from '../../kernel/cursor.ts'
+import { pageHighestFirst } from '../../kernel/cursor.ts'
+import { ListQuery } from '../../kernel/http/list-query.ts'
 import { Content, created, Replay } from '../../kernel/http/outcome.ts'
 import { agent } from '../../people/authentication.ts'
 import { appErrors, operationsOf, publishErrors, writeErrors } from '../../people/operation.ts'

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { wholeQuery } from '../../kernel/cursor.ts'
+import { wholeQuery } from '../../kernel/http/list-query.ts'
 import { fileKeptSecondsMax, fileKeptSecondsMin, listedModelsMax } from '../../kernel/limits.ts'
 import { lenientObject, namedObject, nullable, TimeSchema } from '../../kernel/schema.ts'
 import { ModelTypesSchema } from '../catalog/schemas.ts'

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { wholeQuery } from '../../kernel/cursor.ts'
+import { wholeQuery } from '../../kernel/http/list-query.ts'
 import { anyObject, lenientObject, namedObject, nullable, oneOf } from '../../kernel/schema.ts'
 import { listSchema } from '../list.ts'
 import { batchLinesMax, batchListMax, fileIdCharsMax } from './limits.ts'

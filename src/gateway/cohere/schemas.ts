@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { wholeQuery } from '../../kernel/cursor.ts'
+import { wholeQuery } from '../../kernel/http/list-query.ts'
 import { embeddingInputsMax, embeddingLengthMax, listedModelsMax } from '../../kernel/limits.ts'
 import { anyObject, lenientObject, namedObject, oneOf } from '../../kernel/schema.ts'
 import { modelSchema } from '../request-schemas.ts'

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { wholeQuery } from '../../kernel/cursor.ts'
+import { wholeQuery } from '../../kernel/http/list-query.ts'
 import { filePageMax, filesPerAccountMax } from '../../kernel/limits.ts'
 import { namedObject, nullable, oneOf } from '../../kernel/schema.ts'
 import { listSchema } from '../list.ts'

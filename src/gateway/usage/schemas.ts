@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { wholeQuery } from '../../kernel/cursor.ts'
+import { wholeQuery } from '../../kernel/http/list-query.ts'
 import { historyPageMax, historyPagesMax, modelIdCharsMax } from '../../kernel/limits.ts'
 import {
   lenientObject,

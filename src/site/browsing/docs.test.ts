@@ -70,6 +70,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the docs in chromium', (
       await page.goto(`${origin}/docs`)
       await page.getByRole('searchbox', { name: 'Search the docs' }).fill('standardwebhooks')
       await page.locator('#search-results').getByRole('link', { name: 'Webhooks' }).waitFor()
+      await page.locator('#search-results mark').first().waitFor()
       const marked = await page.locator('#search-results mark').allInnerTexts()
       expect(new Set(marked.map((word) => word.toLowerCase()))).toEqual(
         new Set(['standardwebhooks']),

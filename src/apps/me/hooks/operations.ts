@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { findAmong, ListQuery, NextSchema, pageNewestFirst } from '../../../kernel/cursor.ts'
+import { findAmong, pageNewestFirst } from '../../../kernel/cursor.ts'
+import { ListQuery, NextSchema } from '../../../kernel/http/list-query.ts'
 import { accepted, created } from '../../../kernel/http/outcome.ts'
 import { hookUrlCharsMax } from '../../../kernel/limits.ts'
 import {

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { ListQuery, NextSchema } from '../../../kernel/cursor.ts'
+import { ListQuery, NextSchema } from '../../../kernel/http/list-query.ts'
 import { noteIdsMax } from '../../../kernel/limits.ts'
 import {
   IdSchema,

@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import type { AppContext } from '../../../kernel/context.ts'
-import { ListQuery, NextSchema } from '../../../kernel/cursor.ts'
 import { rejectRequest } from '../../../kernel/errors.ts'
+import { ListQuery, NextSchema } from '../../../kernel/http/list-query.ts'
 import { type NanoUsd, toCredits } from '../../../kernel/money.ts'
 import {
   IdSchema,

@@ -1,13 +1,13 @@
 import type { AppContext } from '../../../kernel/context.ts'
 import { formatCsv } from '../../../kernel/csv.ts'
 import {
-  ListQuery,
   makeCursor,
   pageHighestFirst,
   pageSize,
   parseCursor,
   takePage,
 } from '../../../kernel/cursor.ts'
+import { ListQuery } from '../../../kernel/http/list-query.ts'
 import { csv } from '../../../kernel/http/outcome.ts'
 import { csvRowsMax } from '../../../kernel/limits.ts'
 import { toCredits } from '../../../kernel/money.ts'
