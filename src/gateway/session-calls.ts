@@ -37,8 +37,18 @@ export async function getOperation(method: string, path: string): Promise<Operat
 }
 
 /**
- * Performs an operation of the gateway that a balance pays for instead of a key, within the rate
- * limit of the client's address. Returns its outcome. Throws its errors, and `rate_limited`.
+ * Counts a call that a balance pays for instead of a key, within the rate limit of the client's
+ * address. Throws `rate_limited`.
+ */
+export function countPaidCall(ctx: AppContext, request: Request): void {
+  const { gatewayRequests: rate } = ctx.state.limits
+  const retryAfter = rate.take(clientAddressGroup(request))
+  if (retryAfter !== undefined) throw new ApiError('rate_limited', { max: rate.max, retryAfter })
+}
+
+/**
+ * Performs an operation of the gateway that a balance pays for instead of a key, for a call that
+ * `countPaidCall` has counted. Returns its outcome. Throws its errors.
  */
 export async function performPaid(
   ctx: AppContext,
@@ -47,9 +57,6 @@ export async function performPaid(
   operation: Operation,
   call: Pick<IncomingCall, 'params' | 'source'> & Partial<Pick<IncomingCall, 'query'>>,
 ): Promise<unknown> {
-  const { gatewayRequests: rate } = ctx.state.limits
-  const retryAfter = rate.take(clientAddressGroup(request))
-  if (retryAfter !== undefined) throw new ApiError('rate_limited', { max: rate.max, retryAfter })
   return perform(ctx, operation, {
     ...senderOf(request),
     signal: request.signal,

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 
 import { expectError } from '../testing/expect-error.ts'
 import { createTestPerson, createTestSession } from '../testing/fixtures/people.ts'
@@ -43,5 +43,18 @@ test('the operator sets groups, and the sign-in provider adds its own', async ()
   )
   await t.ctx.db.tx((db) => deletePerson(db, stan.person.id))
   expect(await list()).toEqual({ groups: [] })
+  await t.close()
+})
+
+test('open pages hear of a sign-in only when the provider names fewer groups', async () => {
+  const t = await startTestServer()
+  const { person } = await createTestPerson(t, 'stan')
+  const announce = spyOn(t.ctx.state.accessChanges, 'announce')
+  await setProvidedGroups(t.ctx, person.id, ['design'])
+  await setProvidedGroups(t.ctx, person.id, ['design'])
+  await setProvidedGroups(t.ctx, person.id, ['design', 'staff'])
+  expect(announce).not.toHaveBeenCalled()
+  await setProvidedGroups(t.ctx, person.id, ['staff'])
+  expect(announce.mock.calls).toEqual([[person.id]])
   await t.close()
 })

@@ -87,8 +87,11 @@ export async function setProvidedGroups(
   groups: readonly string[],
 ): Promise<void> {
   await ctx.db.tx(async (db) => {
-    announceRemoval(ctx, db, person)
-    await db.delete(members).where(and(eq(members.person, person), eq(members.source, 'provider')))
+    const before = await db
+      .delete(members)
+      .where(and(eq(members.person, person), eq(members.source, 'provider')))
+      .returning({ group: members.group })
+    if (before.some(({ group }) => !groups.includes(group))) announceRemoval(ctx, db, person)
     const rows = groups.map((group) => ({ group, person, source: 'provider' as const }))
     if (rows.length > 0) await db.insert(members).values(rows)
   })

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 
 import { inOwnEnvelope, replayInOwnEnvelope, setRequestId } from '../../gateway/envelopes.ts'
 import { errorEnvelope, isGatewayError } from '../../gateway/error-response.ts'
-import { getOperation, performPaid } from '../../gateway/session-calls.ts'
+import { countPaidCall, getOperation, performPaid } from '../../gateway/session-calls.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, type ErrorName, rejectRequest } from '../../kernel/errors.ts'
 import { readBodyBytes, readJsonBody } from '../../kernel/http/body.ts'
@@ -37,7 +37,7 @@ export interface ModelRequest {
   work: Work
   route: string
   params: Record<string, string>
-  /** Returns the body, again for each payer. */
+  /** Returns the body for a payer: the same JSON, which no reader changes, or a new request. */
   source(): { value: Json } | { request: Request }
 }
 
@@ -219,6 +219,7 @@ export async function callModel(
     const { searchParams } = new URL(request.url)
     const alt = searchParams.get('alt')
     const operation = await getOperation('POST', route)
+    countPaidCall(ctx, request)
     const outcome = await payBy((payer) => {
       const measured =
         work === 'chat' ? { ...payer, onServed: measureTurn(ctx, app.id, payer) } : payer

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'bun:test'
+import { afterEach, expect, spyOn, test } from 'bun:test'
 
 import { eq } from 'drizzle-orm'
 
@@ -96,8 +96,11 @@ test('a call that is more than a sponsor has left is paid by the player, who agr
   expect(await t.snapshot()).toEqual(before)
   const consent = { uses: ['ai'], dailyCap: 20, remember: false }
   await t.call('PUT', `/apps/${id}/consent`, { headers, body: consent })
+  const take = spyOn(t.ctx.state.limits.gatewayRequests, 'take')
   const paid = await chat(id, '192.0.2.50', headers)
   expect(paid.status).toBe(200)
+  // Two payers are tried for one call, which counts once.
+  expect(take).toHaveBeenCalledTimes(1)
   const me = await t.call('GET', '/people/me', { headers })
   expect(me.body).toMatchObject({ credits: (1e9 - nanoOf(paid.headers)) / 1e6, held: 0 })
   expect((await ann.call('GET', '/me')).body).toMatchObject({ credits: 400, held: 0 })

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 
 import { minute } from '../../kernel/time.ts'
+import { chunked } from '../../testing/fakes/chat-scripts.ts'
 import { startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
 
 const faked = await startFakeUpstreamServer()
@@ -74,6 +75,23 @@ test('failures and cut streams are not kept', async () => {
     expect((await chat('Broken.', options)).calls).toBe(1)
     expect((await chat('Broken.', options)).calls).toBe(1)
   }
+})
+
+test('a stream counts with all the memory that it takes', async () => {
+  const small = await startFakeUpstreamServer({ RESPONSE_CACHE_MB: '1' })
+  const words = Array.from({ length: 400 }, (_, at) => ({
+    choices: [{ index: 0, delta: { content: ` ${at}` }, finish_reason: null }],
+  }))
+  const last = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }
+  const events = [...words, last].map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`)
+  const stream = [...events, 'data: [DONE]\n\n']
+  // Their bytes alone would fit into the tenth of the cache that one response may take.
+  expect(stream.join('').length).toBeLessThan(50_000)
+  small.fake.script('fake/ok', chunked(stream))
+  const by = await small.gus('5')
+  expect((await chat('Count.', { cache, stream: true }, by, small)).calls).toBe(1)
+  expect((await chat('Count.', { cache, stream: true }, by, small)).calls).toBe(1)
+  await small.close()
 })
 
 test('a key that may not use a model gets no cached response of it', async () => {

@@ -69,13 +69,16 @@ export function readCacheSlot(
   }
 }
 
+/** Approximate memory of a step without its bytes and texts: its objects and their fields. */
+const stepChars = 300
+
 function charsOf(content: WholeChat | StreamedChat): number {
   if ('response' in content) return JSON.stringify(content).length
-  return content.steps.reduce(
-    (sum, { own, events }) =>
-      sum + (own ? own.end - own.start : 0) + JSON.stringify(events ?? []).length,
-    0,
-  )
+  return content.steps.reduce((sum, { own, events }) => {
+    // The bytes keep their chunk in memory, and the data is a copy of their text.
+    const ownChars = own ? own.end - own.start + (own.data?.length ?? 0) : 0
+    return sum + stepChars + ownChars + JSON.stringify(events ?? []).length
+  }, 0)
 }
 
 /** Writes a whole response for its client. */

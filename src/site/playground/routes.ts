@@ -1,7 +1,7 @@
 import { spenderOf } from '../../gateway/authentication.ts'
 import { errorEnvelope, findEnvelope, isGatewayError } from '../../gateway/error-response.ts'
 import { isTimed } from '../../gateway/models/price.ts'
-import { getOperation, performPaid } from '../../gateway/session-calls.ts'
+import { countPaidCall, getOperation, performPaid } from '../../gateway/session-calls.ts'
 import { listHistory } from '../../gateway/usage/history.ts'
 import type { UsageRow } from '../../gateway/usage/schemas.ts'
 import type { AppContext } from '../../kernel/context.ts'
@@ -71,6 +71,7 @@ async function performForPerson(
   call: Pick<IncomingCall, 'params' | 'source'>,
 ): Promise<Response> {
   try {
+    countPaidCall(ctx, request)
     const spender = spenderOf(walletOf(visitor.person))
     return toResponse(ctx, request, await performPaid(ctx, request, spender, operation, call))
   } catch (error) {
