@@ -14,10 +14,13 @@ export interface ArchiveRequest {
   /** The place of archives. */
   to: string
   passphrase: string
-  /** The logarithm of scrypt's cost. */
-  workFactor: number
+  /** The logarithm of scrypt's cost, where it is not the usual one. */
+  workFactor?: number | undefined
   settings: PlaceSettings
 }
+
+/** 64 MB of memory, which a small server has. */
+const usualWorkFactor = 16
 
 const age = () => import('age-encryption')
 
@@ -31,7 +34,7 @@ export async function writeArchive(
   clock: Clock,
   report: (done: number) => void,
 ): Promise<number> {
-  const { dir, name, to, passphrase, workFactor, settings } = request
+  const { dir, name, to, passphrase, workFactor = usualWorkFactor, settings } = request
   const encrypter = new (await age()).Encrypter()
   encrypter.setPassphrase(passphrase)
   encrypter.setScryptWorkFactor(workFactor)

@@ -1,8 +1,9 @@
-import { isHtml, type PageFile } from './page-names.ts'
+import { isHtml } from './page-names.ts'
+import type { InputFile } from './unzip.ts'
 
-const depthOf = ({ path }: PageFile): number => path.split('/').length
+const depthOf = ({ path }: InputFile): number => path.split('/').length
 const namedMax = 5
-const listOf = (files: PageFile[]): string =>
+const listOf = (files: InputFile[]): string =>
   files
     .slice(0, namedMax)
     .map(({ path }) => path)
@@ -12,7 +13,7 @@ const listOf = (files: PageFile[]): string =>
  * Finds the page of a folder: its only HTML file, or the topmost index.html. `all` has the hidden
  * files, too. Returns what to do about a folder without one, or of a framework's server.
  */
-export function findPage(visible: PageFile[], all: PageFile[]): PageFile | { problem: string } {
+export function findPage(visible: InputFile[], all: InputFile[]): InputFile | { problem: string } {
   const next = all.find(({ path }) =>
     /(?:^|\/)(?:BUILD_ID|required-server-files\.json)$/.test(path),
   )
@@ -30,9 +31,9 @@ export function findPage(visible: PageFile[], all: PageFile[]): PageFile | { pro
   return first
 }
 
-const severalPages = (pages: PageFile[]): string =>
+const severalPages = (pages: InputFile[]): string =>
   `Which page is the first? There are several: ${listOf(pages)}. Publish the folder of one, or put an index.html at the top.`
-const noIndex = (pages: PageFile[]): string =>
+const noIndex = (pages: InputFile[]): string =>
   `Which page is the first? There are several HTML files and no index.html: ${listOf(pages)}. Rename the first page to index.html.`
 
 const nextAdvice = `Set output: 'export' in next.config, build again, and publish the folder "out"`
@@ -65,16 +66,16 @@ const serverBuilds: [framework: string, file: RegExp, advice: string][] = [
 const serverPart = (framework: string, path: string, advice: string): string =>
   `This is a build of ${framework} that needs its server (${path}), which does not run here. ${advice}.`
 
-function missingPage(all: PageFile[]): string {
+function missingPage(all: InputFile[]): string {
   for (const [framework, file, advice] of serverBuilds) {
     const found = all.find(({ path }) => file.test(path))
     if (found) return serverPart(framework, found.path, advice)
   }
   const source = all.find(({ path }) => /\.(?:tsx|jsx|vue|svelte)$/i.test(path))
-  return source ? isSource(source.path) : 'There is no HTML file. Add index.html.'
+  return source ? sourceAdvice(source.path) : 'There is no HTML file. Add index.html.'
 }
 
-const isSource = (why: string): string =>
+const sourceAdvice = (why: string): string =>
   `This is the source of an app, which a browser cannot run (${why}). Run its build, such as npm run build, and publish the folder "dist" or "build".`
 
 const sources =
@@ -90,5 +91,5 @@ export function sourceProblem(html: string, has: (path: string) => boolean): str
   const named = isModule && script !== undefined && has(script) ? script : undefined
   const isTemplate = html.includes('%PUBLIC_URL%')
   if (named === undefined && !isTemplate) return undefined
-  return isSource(named ?? '%PUBLIC_URL%')
+  return sourceAdvice(named ?? '%PUBLIC_URL%')
 }

@@ -2,9 +2,10 @@ import { htmlBytesMax } from '../../kernel/limits.ts'
 import { type DecodedText, decodePage, toUtf8 } from './charset.ts'
 import { findPage, sourceProblem } from './find-page.ts'
 import { locatedScriptMax, type Locations, openLocations } from './page-location.ts'
-import { isCss, isHtml, isScript, type PageFile, pathFrom } from './page-names.ts'
+import { isCss, isHtml, isScript, pathFrom } from './page-names.ts'
 import { inOtherForms, pathKey, unsafePathProblem } from './paths.ts'
 import { openRootedNames, type RootedNames } from './rooted-names.ts'
+import type { InputFile } from './unzip.ts'
 
 /** A page with the files of its folder; or the problem of the folder. */
 export type PageFolder =
@@ -13,7 +14,7 @@ export type PageFolder =
       page: string
       html: string
       /** The other files, with paths relative to the page. */
-      files: PageFile[]
+      files: InputFile[]
       /** Names that began with a slash and are relative now. */
       rooted: string[]
       /** Scripts and pages whose code reads the location that it has on a static host. */
@@ -26,7 +27,7 @@ export type PageFolder =
 const isHidden = (path: string): boolean => /(^|\/)(\.|__MACOSX\/|Thumbs\.db$)/.test(path)
 
 /** Returns what is wrong with the paths of a folder. No path leaves it, whatever reads the app. */
-function pathProblem(files: PageFile[]): string | undefined {
+function pathProblem(files: InputFile[]): string | undefined {
   const seen = new Set<string>()
   for (const { path } of files) {
     const shown = JSON.stringify(path.slice(0, 200))
@@ -51,7 +52,7 @@ const tooLarge =
  * Reads a folder with one page. Its other files stay files, as on a static host. This module runs
  * on the server and in the browser.
  */
-export function readPageFolder(all: PageFile[]): PageFolder {
+export function readPageFolder(all: InputFile[]): PageFolder {
   const found = all.map(({ path, bytes }) => ({
     path: path.replace(/^(?:\.\/)+/, '').normalize('NFC'),
     bytes,
@@ -98,7 +99,7 @@ interface Rewrites {
  * text of an HTML file.
  */
 function rewriteFile(
-  { path, bytes }: PageFile,
+  { path, bytes }: InputFile,
   page: DecodedText | undefined,
   { rooted, locations, charset }: Rewrites,
 ): Uint8Array {
@@ -121,7 +122,7 @@ const upward = /(?:\.\.\/)+[^\s"'()<>\\#]+/g
  * Returns whether code in the folder of the page names a file above it: a mirror of wget has a
  * folder for each host, and its pages name those of others.
  */
-function namesAbove(files: PageFile[], folder: string): boolean {
+function namesAbove(files: InputFile[], folder: string): boolean {
   const above = new Set(files.map(({ path }) => path).filter((path) => !path.startsWith(folder)))
   if (above.size === 0) return false
   return files.some(({ path, bytes }) => {

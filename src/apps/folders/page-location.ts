@@ -6,8 +6,9 @@
  * (public/frame/page-location.ts), which answers for the location of the window alone. Elsewhere,
  * and for other objects of that name, the code does what it did.
  */
-import { isScript, type PageFile, pathFrom } from './page-names.ts'
+import { isScript, pathFrom } from './page-names.ts'
 import { attributeOf, rewriteTags } from './page-tags.ts'
+import type { InputFile } from './unzip.ts'
 
 /**
  * Scripts that are longer, or name more locations, stay as they are: the server answers no other
@@ -133,7 +134,7 @@ interface NamedPage {
 }
 
 /** Returns a function that tells whether hashes pin the bytes of a file. */
-function openPins(pages: NamedPage[], files: PageFile[]): (path: string) => boolean {
+function openPins(pages: NamedPage[], files: InputFile[]): (path: string) => boolean {
   const pinned = new Set<string>()
   let isPinnedByCode = false
   for (const { path, text } of pages) {
@@ -149,14 +150,14 @@ function openPins(pages: NamedPage[], files: PageFile[]): (path: string) => bool
   }
   // That of another host.
   pinned.delete('')
-  const textOf = ({ bytes }: PageFile): string => new TextDecoder().decode(bytes)
+  const textOf = ({ bytes }: InputFile): string => new TextDecoder().decode(bytes)
   isPinnedByCode ||=
     pinned.size > 0 && files.some((file) => isScript(file.path) && hashInCode.test(textOf(file)))
   return (path) => isPinnedByCode || pinned.has(path)
 }
 
 /** Prepares the scripts of a folder. */
-export function openLocations(pages: NamedPage[] = [], files: PageFile[] = []): Locations {
+export function openLocations(pages: NamedPage[] = [], files: InputFile[] = []): Locations {
   const changed = new Set<string>()
   const note = (before: string, text: string, name: string): string => {
     if (text !== before) changed.add(name)

@@ -22,12 +22,6 @@ export const isHtml = (path: string): boolean => /\.html?$/i.test(path)
 export const isCss = (path: string): boolean => /\.css$/i.test(path)
 export const isScript = (path: string): boolean => /\.[cm]?js$/i.test(path)
 
-/** A file of a folder or zip. */
-export interface PageFile {
-  path: string
-  bytes: Uint8Array
-}
-
 /** Resolves a reference of a file, without its query; '' for one that leaves the folder. */
 export function pathFrom(path: string, name: string): string {
   const at = path.split('/').map(encodeURIComponent).join('/')

@@ -2,6 +2,7 @@ import { packBytesMax, packFilesMax, reasonsMax } from './limits.ts'
 import { readDirectory, shown, tooManyFiles, type ZipEntry, ZipError } from './zip-directory.ts'
 import { locateEntries, unpackEntry } from './zip-entries.ts'
 
+/** A file of a folder or zip. */
 export interface InputFile {
   path: string
   bytes: Uint8Array

@@ -124,7 +124,7 @@ interface LocalPlace {
   url: string
 }
 
-export const localPlaces: LocalPlace[] = [
+const localPlaces: readonly LocalPlace[] = [
   { name: 'Ollama', setting: 'OLLAMA_HOST', url: 'http://127.0.0.1:11434' },
   { name: 'LM Studio', setting: 'LMSTUDIO_URL', url: 'http://127.0.0.1:1234' },
   { name: 'llama.cpp', setting: 'LLAMACPP_URL', url: 'http://127.0.0.1:8080' },

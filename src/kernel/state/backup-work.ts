@@ -16,8 +16,6 @@ export class BackupWork {
   readonly results = new Map<string, WorkResult>()
   /** Stops the server and starts it again with restored data; undefined where nothing can. */
   restart: (() => void) | undefined
-  /** The logarithm of scrypt's cost of an archive: 64 MB of memory, which a small server has. */
-  workFactor = 16
   /** The last attempt to write an encrypted backup to BACKUP_TO, and its result. */
   lastArchive: (WorkResult & { at: number }) | undefined
 }

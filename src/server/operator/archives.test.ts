@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { loadConfig } from '../../kernel/config/load.ts'
 import { dialect } from '../../kernel/db/columns.ts'
 import { openEngine } from '../../kernel/db/open.ts'
-import { BackupWork } from '../../kernel/state/backup-work.ts'
 import { day, hour, minute, systemClock } from '../../kernel/time.ts'
 import { signInOperator } from '../../testing/fixtures/form-browser.ts'
 import { bucketSettings, hasS3Server, startS3Server } from '../../testing/fixtures/s3-server.ts'
@@ -34,14 +33,10 @@ const settings = (more = {}) => ({
   BACKUP_PASSPHRASE: passphrase,
   ...more,
 })
-const start = async (more = {}) => {
-  const server = await startTestServer(settings(more), {
-    db: await openEngine({ dataDir: at('data') }),
-  })
-  // The cost of production takes a second of the processor each time.
-  server.ctx.state.backupWork.workFactor = 10
-  return server
-}
+/** The usual cost takes a second of the processor each time. */
+const cheap = { workFactor: 10 }
+const start = async (more = {}) =>
+  startTestServer(settings(more), { db: await openEngine({ dataDir: at('data') }) })
 
 beforeEach(async () => {
   folder = temporaryFolder('berth-archives-')
@@ -61,7 +56,7 @@ const elsewhere = (more = {}) =>
 describe.skipIf(dialect === 'postgres')('encrypted backups', () => {
   test('the newest one is staged from the console, and a wrong passphrase stages none', async () => {
     await t.agent('ann')
-    expect((await archiveBackup(t.ctx)).ok).toBe(true)
+    expect((await archiveBackup(t.ctx, cheap)).ok).toBe(true)
     const { dataDir } = t.ctx.config
     const staged = () => readdirSync(dataDir).filter((name) => name.startsWith('restor'))
     const { promise: restarted, resolve } = Promise.withResolvers<void>()
@@ -81,7 +76,6 @@ describe.skipIf(dialect === 'postgres')('encrypted backups', () => {
   test('are restored elsewhere with the passphrase, page and files included', async () => {
     const ann = await t.agent('ann')
     const id = await ann.publish({ title: 'Boats' })
-    t.ctx.state.backupWork.workFactor = new BackupWork().workFactor
     const made = await archiveBackup(t.ctx)
     expect(made).toMatchObject({ ok: true, text: expect.stringContaining('1 kept') })
     expect(archives()).toEqual(['berth-2026-05-04T12-00-00-000Z.tar.gz.age'])
@@ -98,14 +92,14 @@ describe.skipIf(dialect === 'postgres')('encrypted backups', () => {
 
   test('are verified in a scratch folder that is removed', async () => {
     await (await t.agent('ann')).publish()
-    await archiveBackup(t.ctx)
+    await archiveBackup(t.ctx, cheap)
     const result = await verifyArchive(elsewhere(), systemClock, undefined)
     expect(result.text).toContain('all balances match the ledger, 1 file')
     expect(readdirSync(at('elsewhere'))).toEqual([])
   })
 
   test('with a wrong passphrase, or cut off or changed, restore nothing', async () => {
-    await archiveBackup(t.ctx)
+    await archiveBackup(t.ctx, cheap)
     const wrong = elsewhere({ BACKUP_PASSPHRASE: 'another passphrase' })
     const textOf = async (work: Promise<{ text: string }>) =>
       work.then(({ text }) => text).catch((error: unknown) => String(error))
@@ -127,13 +121,13 @@ describe.skipIf(dialect === 'postgres')('encrypted backups', () => {
   })
 
   test('are written when they are due, and old ones are removed', async () => {
-    await runBackupSchedule(t.ctx)
+    await runBackupSchedule(t.ctx, cheap)
     t.clock.advance(59 * minute)
-    await runBackupSchedule(t.ctx)
+    await runBackupSchedule(t.ctx, cheap)
     expect(archives()).toHaveLength(1)
     for (let count = 0; count < 2; count += 1) {
       t.clock.advance(hour)
-      await runBackupSchedule(t.ctx)
+      await runBackupSchedule(t.ctx, cheap)
     }
     const hours = archives().map((name) => name.slice(17, 22))
     expect(hours).toEqual(['13-59', '14-59'])
@@ -149,14 +143,14 @@ describe.skipIf(dialect === 'postgres')('encrypted backups', () => {
 
   test('a failure is reported, tried again after five minutes, and leaves nothing', async () => {
     writeFileSync(at('kept'), 'a file where the folder should be')
-    await runBackupSchedule(t.ctx)
+    await runBackupSchedule(t.ctx, cheap)
     expect(t.ctx.state.backupWork.lastArchive).toMatchObject({ ok: false })
     const first = t.ctx.state.backupWork.lastArchive
     t.clock.advance(4 * minute)
-    await runBackupSchedule(t.ctx)
+    await runBackupSchedule(t.ctx, cheap)
     expect(t.ctx.state.backupWork.lastArchive).toEqual(first)
     t.clock.advance(minute)
-    await runBackupSchedule(t.ctx)
+    await runBackupSchedule(t.ctx, cheap)
     expect(t.ctx.state.backupWork.lastArchive?.at).toBe(t.clock.now())
     expect(readdirSync(t.ctx.config.dataDir).filter((name) => name.startsWith('restor'))).toEqual(
       [],
@@ -166,10 +160,10 @@ describe.skipIf(dialect === 'postgres')('encrypted backups', () => {
   })
 
   test('a part that a killed process left is removed by the next backup', async () => {
-    await archiveBackup(t.ctx)
+    await archiveBackup(t.ctx, cheap)
     writeFileSync(`${newest()}.part`, 'half')
     t.clock.advance(day)
-    await archiveBackup(t.ctx)
+    await archiveBackup(t.ctx, cheap)
     expect(archives()).toHaveLength(2)
     expect(archives().every((name) => name.endsWith('.age'))).toBe(true)
   })
@@ -194,10 +188,10 @@ describe.skipIf(dialect === 'postgres')('encrypted backups', () => {
         const more = { ...keys, BACKUP_TO: `s3://${name}/berth` }
         const own = await start(more)
         await (await own.agent('ann')).publish()
-        expect(await archiveBackup(own.ctx)).toMatchObject({ ok: true })
+        expect(await archiveBackup(own.ctx, cheap)).toMatchObject({ ok: true })
         expect((await verifyArchive(elsewhere(more), systemClock, undefined)).ok).toBe(true)
         own.clock.advance(2 * day)
-        const second = await archiveBackup(own.ctx, { keep: '1d' })
+        const second = await archiveBackup(own.ctx, { ...cheap, keep: '1d' })
         expect(second.text).toContain('1 kept, 1 removed')
         await own.close()
       } finally {

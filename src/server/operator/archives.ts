@@ -85,9 +85,11 @@ function writeInWorker(request: ArchiveRequest): Promise<number> {
 interface Plan {
   to: string
   keep: string
+  /** The logarithm of scrypt's cost, where it is not the usual one. */
+  workFactor?: number | undefined
 }
 /** The plan of a command. Default: that of the settings. */
-type PlanInput = { [name in keyof Plan]?: string | undefined }
+type PlanInput = { [name in keyof Plan]?: Plan[name] | undefined }
 
 /**
  * Writes an encrypted backup, and removes those that the plan does not keep. The data is copied to
@@ -95,12 +97,14 @@ type PlanInput = { [name in keyof Plan]?: string | undefined }
  */
 export async function archiveBackup(
   ctx: AppContext,
-  { to = ctx.config.backupTo, keep = ctx.config.backupKeep }: PlanInput = {},
+  { to = ctx.config.backupTo, keep = ctx.config.backupKeep, workFactor }: PlanInput = {},
 ): Promise<CommandResult> {
   const { config, clock, state } = ctx
   const name = backupName(iso(clock.now()))
   const work: Pick<RunningWork, 'what' | 'name'> = { what: 'archived', name }
-  const result = await startWork(ctx, work, () => writeAndPrune(ctx, name, { to, keep }))
+  const result = await startWork(ctx, work, () =>
+    writeAndPrune(ctx, name, { to, keep, workFactor }),
+  )
   if (to === config.backupTo) state.backupWork.lastArchive = { ...result, at: clock.now() }
   return result
 }
@@ -108,11 +112,10 @@ export async function archiveBackup(
 async function writeAndPrune(
   ctx: AppContext,
   name: string,
-  { to, keep }: Plan,
+  { to, keep, workFactor }: Plan,
 ): Promise<CommandResult> {
   const { config, clock } = ctx
   const { backupPassphrase: passphrase } = config
-  const { workFactor } = ctx.state.backupWork
   if (to === '') return failed('Set BACKUP_TO, or name a place: berth backup --to <folder>')
   if (passphrase === '') return failed('Set BACKUP_PASSPHRASE for the server and start it again.')
   const settings = placeSettings(config)
@@ -139,14 +142,14 @@ async function writeAndPrune(
 const retryMs = 5 * minute
 
 /** Writes the next backup of BACKUP_TO when it is due. */
-export async function runBackupSchedule(ctx: AppContext): Promise<void> {
+export async function runBackupSchedule(ctx: AppContext, plan?: PlanInput): Promise<void> {
   const { config, clock, state } = ctx
   if (config.backupTo === '' || state.backupWork.running) return
   const { lastArchive } = state.backupWork
   if (lastArchive && !lastArchive.ok && clock.now() - lastArchive.at < retryMs) return
   const newest = lastArchive?.ok ? undefined : await findNewest(ctx).catch(() => undefined)
   const lastAt = newest ? archiveTime(newest.name) : lastArchive?.ok ? lastArchive.at : -Infinity
-  if (clock.now() - lastAt >= durationOf(config.backupEvery)) await archiveBackup(ctx)
+  if (clock.now() - lastAt >= durationOf(config.backupEvery)) await archiveBackup(ctx, plan)
 }
 
 /** Returns the newest archive in BACKUP_TO. Throws an Error where the place does not work. */

@@ -1,10 +1,10 @@
 /** Ten tasks of a newcomer, each in the steps that docs/newcomer.md counts. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, mock, spyOn, test } from 'bun:test'
 import { join } from 'node:path'
 
 import type { Browser, Locator, Page } from 'playwright-core'
 
-import { localPlaces } from '../../gateway/providers/model-list.ts'
+import * as modelList from '../../gateway/providers/model-list.ts'
 import { providers } from '../../kernel/config/providers.ts'
 import { becomeOperator, operatorLink } from '../../people/people.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
@@ -69,12 +69,18 @@ describe.skipIf(findBrowser('chromium') === undefined)('a newcomer in chromium',
   let mine = ''
   let bad = ''
   const usual = providers.openai.baseUrl
-  const usualPlaces = localPlaces.map(({ url }) => url)
 
   beforeAll(async () => {
     const address = `http://127.0.0.1:${provider.port}`
     Reflect.set(providers.openai, 'baseUrl', address)
-    for (const place of localPlaces) place.url = address
+    const { findLocalServers } = modelList
+    spyOn(modelList, 'findLocalServers').mockImplementation(() =>
+      findLocalServers([
+        { name: 'Ollama', setting: 'OLLAMA_HOST', url: address },
+        { name: 'LM Studio', setting: 'LMSTUDIO_URL', url: address },
+        { name: 'llama.cpp', setting: 'LLAMACPP_URL', url: address },
+      ]),
+    )
     ;({ t, browser, origin, close } = await openServedSession())
     const [ann, ben] = [await t.agent('ann'), await t.agent('ben')]
     const main = '<main>Lights</main>'
@@ -96,7 +102,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('a newcomer in chromium',
   }, ms)
   afterAll(async () => {
     Reflect.set(providers.openai, 'baseUrl', usual)
-    for (const [at, place] of localPlaces.entries()) place.url = usualPlaces[at] ?? ''
+    mock.restore()
     await close()
     await provider.stop(true)
   })
