@@ -53,7 +53,7 @@ interface ColumnReader {
 
 /**
  * Returns a function that prepares a query with columns that are resolved once. drizzle resolves
- * them for each row, which costs a list two thirds more (docs/decisions/0143). A query with nested
+ * them for each row, which costs a list half more (docs/decisions/0143). A query with nested
  * results stays as it is.
  */
 export function resolveColumns<Rows>(
