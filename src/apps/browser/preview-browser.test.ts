@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { newId } from '../../kernel/ids.ts'
 import { readPublic } from '../../kernel/public-files.ts'
 import { systemClock } from '../../kernel/time.ts'
-import { findForPages } from '../../testing/browsers/browser.ts'
+import { findBrowser } from '../../testing/browsers/browser.ts'
 import { previewPages } from '../viewer/preview-page.ts'
 import { PreviewBrowser } from './preview-browser.ts'
 
 setDefaultTimeout(120_000)
-const path = findForPages()
+const path = findBrowser('chromium')
 const warnings: unknown[] = []
 const note = (name: string, facts?: object): void => void warnings.push({ name, ...facts })
 const log = { info: note, warn: note, error: note }

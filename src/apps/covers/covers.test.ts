@@ -6,7 +6,7 @@ import { day, minute } from '../../kernel/time.ts'
 import { findByHandle } from '../../people/agents/agents.ts'
 import { purgeApps } from '../../server/operator/maintenance-tasks.ts'
 import { findReferenced } from '../../server/operator/referenced-files.ts'
-import { findBrowser, findForPages } from '../../testing/browsers/browser.ts'
+import { findBrowser } from '../../testing/browsers/browser.ts'
 import { expectError } from '../../testing/expect-error.ts'
 import { fakeCaptures } from '../../testing/fixtures/fake-captures.ts'
 import {
@@ -230,7 +230,7 @@ test.skipIf(findBrowser('chromium') === undefined)(
   'each version is played and its cover captured in the background',
   async () => {
     await t.close()
-    await open({ BUILDER_BROWSER: findForPages() ?? '' })
+    await open({ BUILDER_BROWSER: findBrowser('chromium') ?? '' })
     const html = `<!doctype html><title>Play</title><style>body{margin:0;background:#123456}</style>
       <canvas width=960 height=600></canvas><footer>Made by nobody</footer><script>
       const c = document.querySelector('canvas').getContext('2d')

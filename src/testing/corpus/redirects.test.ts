@@ -6,7 +6,7 @@ import { previewPages } from '../../apps/viewer/preview-page.ts'
 import { newId } from '../../kernel/ids.ts'
 import { readPublic } from '../../kernel/public-files.ts'
 import { systemClock } from '../../kernel/time.ts'
-import { findForPages } from '../browsers/browser.ts'
+import { findBrowser } from '../browsers/browser.ts'
 import { leaving } from './redirects/leaving.ts'
 import { staying } from './redirects/staying.ts'
 
@@ -36,7 +36,7 @@ test('a script that leaves after a press is a warning, and a link is nothing', (
   expect(named(warned)).toEqual(named(staying.filter(({ isWarned }) => isWarned)))
 })
 
-const path = findForPages()
+const path = findBrowser('chromium')
 const log = { info() {}, warn() {}, error() {} }
 const browser = new PreviewBrowser(path, `/berth/${newId()}`, log)
 browser.register(previewPages(readPublic(), systemClock, async () => undefined))

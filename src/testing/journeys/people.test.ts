@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 
 import { findViolations } from '../browsers/axe.ts'
-import { findForPages } from '../browsers/browser.ts'
+import { findBrowser } from '../browsers/browser.ts'
 import { addPasskeyDevice } from '../browsers/passkey-device.ts'
 import { borrowBrowser } from '../browsers/session.ts'
 import { IdentityProvider } from '../fakes/identity-provider.ts'
@@ -25,7 +25,7 @@ import {
 import { isThorough } from '../thorough.ts'
 
 const ms = 120_000
-const executablePath = findForPages()
+const executablePath = findBrowser('chromium')
 
 describe.skipIf(executablePath === undefined)('a person', () => {
   let browser: Browser
