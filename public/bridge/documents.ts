@@ -1,6 +1,6 @@
 import type { Bridge } from './bridge.ts'
-import { createTurns, type Turns } from './turns.ts'
 import { type Change, WatchedDocuments } from './watched.ts'
+import { createWriteOrder, type WriteOrder } from './write-order.ts'
 
 type Data = Record<string, unknown>
 type Direction = 'asc' | 'desc'
@@ -120,15 +120,15 @@ interface Written {
 /** The calls of a page, of which those of one document follow each other. */
 interface Calls {
   call: Bridge
-  turns: Turns
+  order: WriteOrder
 }
 
 const send = <Result>(
-  { call, turns }: Calls,
+  { call, order }: Calls,
   name: string,
   paths: string[],
   input: object,
-): Promise<Result> => turns.send(paths, input, (sent) => call<Result>(name, sent).result)
+): Promise<Result> => order.send(paths, input, (sent) => call<Result>(name, sent).result)
 
 function openDocument(calls: Calls, path: string) {
   const written = async (name: string, input: object): Promise<DocumentSnapshot> =>
@@ -184,7 +184,7 @@ function openQuery(calls: Calls, query: Query) {
       ),
     async get(): Promise<QuerySnapshot> {
       type Result = { documents: StoredDocument[] }
-      await calls.turns.settled()
+      await calls.order.settled()
       return querySnapshotOf((await calls.call<Result>('db.query', query).result).documents)
     },
   })
@@ -207,7 +207,7 @@ function openCollection(calls: Calls, path: string) {
 
 /** `service.db`: documents that all players of the app share. */
 export function openDb(call: Bridge) {
-  const calls: Calls = { call, turns: createTurns() }
+  const calls: Calls = { call, order: createWriteOrder() }
   return Object.freeze({
     collection: (path: string) => openCollection(calls, path),
     doc: (path: string) => openDocument(calls, path),

@@ -1,5 +1,5 @@
 import type { Bridge } from './bridge.ts'
-import { createTurns } from './turns.ts'
+import { createWriteOrder } from './write-order.ts'
 
 /** `shared`: the values of all players, in place of those of this player. */
 export interface StoreOptions {
@@ -9,15 +9,15 @@ export interface StoreOptions {
 /** `service.store`: JSON values by key, which stay after the page is left. */
 export function openStore(call: Bridge) {
   // Shared values wait for the player, who is asked about them.
-  const own = createTurns()
-  const shared = createTurns()
-  const turnsOf = (options?: StoreOptions) => (options?.shared === true ? shared : own)
+  const own = createWriteOrder()
+  const shared = createWriteOrder()
+  const orderOf = (options?: StoreOptions) => (options?.shared === true ? shared : own)
   const send = <Result>(
     name: string,
     input: { key: string; value?: unknown },
     options?: StoreOptions,
   ): Promise<Result> =>
-    turnsOf(options).send(
+    orderOf(options).send(
       [String(input.key)],
       { ...input, ...options },
       (sent) => call<Result>(name, sent).result,
@@ -32,7 +32,7 @@ export function openStore(call: Bridge) {
       send<boolean>('store.delete', { key }, options),
     /** Returns the keys that begin with a prefix, sorted. */
     async list(prefix = '', options?: StoreOptions): Promise<string[]> {
-      await turnsOf(options).settled()
+      await orderOf(options).settled()
       return call<string[]>('store.list', { prefix, ...options }).result
     },
   })

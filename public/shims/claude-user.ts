@@ -6,7 +6,7 @@
 import { db } from './bridge-calls.ts'
 import { avatarOf, colorOf } from './player-look.ts'
 
-/** Asks the player once. Who does not agree has no id. */
+/** Asks the player once. A player who does not agree has no id. */
 const find = (): Promise<{ id: string | null; name: string }> =>
   db.me().catch(() => ({ id: null, name: '' }))
 

@@ -1,6 +1,6 @@
 /**
  * Poe canvas apps: `Poe.sendUserMessage` and `Poe.registerHandler`, and the newer `Poe.stream` and
- * `Poe.call`, also by import (src/apps/libraries/firebase.ts). Sources:
+ * `Poe.call`, also by import (src/apps/libraries/host-modules.ts). Sources:
  * https://creator.poe.com/docs/poe-embed-api, and the documentation of Poe's platform of apps
  * (November 2026).
  */

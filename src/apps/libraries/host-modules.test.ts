@@ -14,6 +14,12 @@ test('the module of Poe comes with a page that imports it by its name, also past
   }
 })
 
+test('the module of Poe comes also after many names that no module has', async () => {
+  const names = [...Array.from({ length: 400 }, (_, at) => `./part-${at}`), name]
+  const { imports } = await resolvePage([], { urls: [], imports: [], names })
+  expect(imports).toEqual([[name, 'berth:hosts@service/poe.mjs']])
+})
+
 test('modules of websim and Spark come by name and by URL, for the React of the page', async () => {
   const url = 'https://esm.websim.com/@websim/websim-socket'
   const names = ['@websim/use-query', '@github/spark/hooks', '@github/spark/spark']

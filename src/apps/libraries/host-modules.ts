@@ -1,10 +1,4 @@
-import { createHostLibrary, type Library } from './library.ts'
-
-/** A module that another host adds to its pages, and the file that stands for it. */
-export interface HostModule {
-  library: Library
-  path: string
-}
+import { createHostLibrary } from './library.ts'
 
 /** Returns the text of a module that hands on a hook of public/shims for the page's own React. */
 const hookOf = (name: string, key: string): string =>
@@ -13,10 +7,11 @@ const hookOf = (name: string, key: string): string =>
 const socket = `const { WebsimSocket } = globalThis\nexport { WebsimSocket }\nexport default WebsimSocket\n`
 
 /**
- * Each interface is that of a script of public/shims. Sources: the documentation of Poe's platform
- * of apps, "Embed API"; public pages of websim and GitHub Spark (November 2026).
+ * The modules that other hosts add to pages. Each interface is that of a script of public/shims.
+ * Sources: the documentation of Poe's platform of apps, "Embed API"; public pages of websim and
+ * GitHub Spark (November 2026).
  */
-const library = createHostLibrary('hosts', {
+export const hostLibrary = createHostLibrary('hosts', {
   'poe.mjs': `const { Poe } = globalThis
 export { Poe }
 export default Poe
@@ -38,8 +33,6 @@ const files: [name: RegExp, path: string][] = [
   [/^@websim\/use-query$/, 'websim-query.mjs'],
 ]
 
-/** Finds the module of a name, such as "@poe/embed-api/v1.js"; undefined for any other name. */
-export function findHostModule(name: string): HostModule | undefined {
-  const [, path] = files.find(([pattern]) => pattern.test(name)) ?? []
-  return path === undefined ? undefined : { library, path }
-}
+/** Finds the file of a module, such as "@poe/embed-api/v1.js"; undefined for any other name. */
+export const findHostModule = (name: string): string | undefined =>
+  files.find(([pattern]) => pattern.test(name))?.[1]

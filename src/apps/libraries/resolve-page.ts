@@ -8,7 +8,7 @@ import {
   parseUrl,
 } from './address.ts'
 import { findFirebaseFile, firebaseLibrary, firebaseName } from './firebase.ts'
-import { findHostModule } from './host-modules.ts'
+import { findHostModule, hostLibrary } from './host-modules.ts'
 import {
   labelOf,
   type Library,
@@ -127,7 +127,8 @@ class PageResolver {
     const { urls, imports, names } = this.page
     try {
       for (const reference of urls.slice(0, referencesPerPageMax)) await this.resolveUrl(reference)
-      for (const name of names.slice(0, referencesPerPageMax)) await this.resolveHost(name, name)
+      const hosts = names.filter(findHostModule).slice(0, referencesPerPageMax)
+      for (const name of hosts) await this.resolveHost(name, name)
       for (const [name, url] of imports.slice(0, referencesPerPageMax)) {
         if (!name.endsWith('/')) await this.mapName(name, url)
       }
@@ -228,8 +229,8 @@ class PageResolver {
 
   /** Adds a module of another host, also by the name in an import. Returns its file. */
   private async resolveHost(module: string, name?: string): Promise<string | undefined> {
-    const found = findHostModule(module)
-    const file = found && (await this.collector.addAsModule(found.library, found.path))
+    const path = findHostModule(module)
+    const file = path && (await this.collector.addAsModule(hostLibrary, path))
     if (file !== undefined && name !== undefined) this.imports.set(name, file)
     return file
   }

@@ -234,7 +234,7 @@ function namesOf(page: Page): string[] {
   for (const { tokens } of page.scripts)
     for (const [, , name = ''] of tokens.code.matchAll(importNames)) {
       if (names.size >= namesMax) return [...names]
-      if (!isRemote(name) && (hasMap || findHostModule(name))) names.add(name)
+      if (!isRemote(name) && (hasMap || findHostModule(name) !== undefined)) names.add(name)
     }
   return [...names]
 }

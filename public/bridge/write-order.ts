@@ -1,7 +1,7 @@
 import { CallError } from './protocol.ts'
 
 /** Calls about things of a page, such as documents, one after another. */
-export interface Turns {
+export interface WriteOrder {
   /**
    * Sends an input, as it is now, after all that was begun on the same things. Throws
    * `too_many_calls` where too many wait already.
@@ -22,7 +22,7 @@ const nothing = (): void => undefined
  * Pages write without waiting: `set(1)`, `set(2)`. Requests overtake each other, so the last one of
  * the page would not always be the last one at the server.
  */
-export function createTurns(): Turns {
+export function createWriteOrder(): WriteOrder {
   const last = new Map<string, Promise<void>>()
   let waiting = 0
   return {
