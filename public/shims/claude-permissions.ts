@@ -3,6 +3,7 @@
  * so `request` begins the shared ones, and models ask with their first call. Source: the type
  * definitions that Claude serves to pages (November 2026).
  */
+import { field } from '../frame/messages.ts'
 import { db } from './bridge-calls.ts'
 
 type State = 'granted' | 'prompt' | 'denied' | 'unavailable'
@@ -25,12 +26,12 @@ const all = [...shared, ...confirmed, 'sample']
 
 export const claudePermissions = Object.freeze({
   state: async (name?: string) => (name === undefined ? statesOf(all) : stateOf(name)),
-  /** Asks at most once, and never rejects. */
+  /** Asks until the player has answered, and never rejects. */
   async request(names: readonly string[] = all) {
     if (agreed === 'prompt' && names.some((name) => shared.includes(name))) {
       agreed = await db.me().then(
         () => 'granted' as const,
-        () => 'denied' as const,
+        (error: unknown) => (field(error, 'code') === 'not_granted' ? 'denied' : 'prompt'),
       )
     }
     const states = statesOf(names)

@@ -3,7 +3,7 @@
  * with the first use, so that `claude.use` asks nothing. Source: the type definitions that Claude
  * serves to pages (November 2026).
  */
-import type { PeersChange, Room, RoomPeer } from '../bridge/room.ts'
+import { type PeersChange, type Room, type RoomPeer, tellAll } from '../bridge/room.ts'
 import { failure, room } from './bridge-calls.ts'
 import { claudeError, type Codes } from './claude-error.ts'
 
@@ -40,6 +40,8 @@ const isFields = (value: unknown): value is Fields =>
 class ClaudeRoom {
   #joining: Promise<Room> | undefined
   #room: Room | undefined
+  /** Counts joins and leaves, so that a join knows what came after it. */
+  #generation = 0
   /** Null fields are left out: they remove what was set before. */
   #own: Fields = {}
   readonly #known = new Map<string, Peer>()
@@ -50,16 +52,24 @@ class ClaudeRoom {
   constructor(private readonly name: string) {}
 
   join = (): Promise<Room> => {
-    this.#joining ??= this.#begin()
-    this.#joining.catch(() => (this.#joining = undefined))
-    return this.#joining
+    if (this.#joining) return this.#joining
+    const joining = this.#begin((this.#generation += 1))
+    this.#joining = joining
+    joining.catch(() => this.#joining === joining && (this.#joining = undefined))
+    return joining
   }
 
-  async #begin(): Promise<Room> {
+  async #begin(generation: number): Promise<Room> {
     const one = await room.join(this.name)
+    if (generation !== this.#generation) {
+      // A page is in a room once, so a later join has this one.
+      if (this.#joining) return this.#joining
+      one.leave()
+      throw failure('unavailable', 'The page left the room before it was joined. Join it again.')
+    }
     this.#room = one
     one.onPeers((change) => this.#change(one, change))
-    for (const tell of [...this.#onConnection]) tell(true)
+    tellAll(this.#onConnection, true)
     return one
   }
 
@@ -133,7 +143,7 @@ class ClaudeRoom {
   onPeers = (listener: Listen<Change>, onError?: OnError): (() => void) =>
     this.#listen(() => {
       this.#onPeers.add(listener)
-      const { peers } = { peers: this.#peers }
+      const peers = this.#peers
       listener({ peers, joined: peers, left: [], updated: [] })
       return () => void this.#onPeers.delete(listener)
     }, onError)
@@ -148,11 +158,15 @@ class ClaudeRoom {
   }
 
   leave = (): void => {
-    this.#room?.leave()
+    const left = this.#room
+    this.#generation += 1
     this.#room = undefined
     this.#joining = undefined
     this.#known.clear()
     this.#peers = Object.freeze([])
+    if (!left) return
+    left.leave()
+    tellAll(this.#onConnection, false)
   }
 
   /** Begins to listen when the room is joined. Returns the function that ends it. */

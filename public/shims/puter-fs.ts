@@ -71,6 +71,9 @@ const seconds = (): number => Math.floor(Date.now() / 1_000)
 async function put(path: string, content?: string, size: number | null = null): Promise<Item> {
   const now = seconds()
   const before = await find(path)
+  if (content !== undefined && before && before.content === undefined) {
+    throw failure('cannot_overwrite_a_directory', `${path} is a folder. Write to a path in it.`)
+  }
   const entry: Entry = {
     ...(content !== undefined && { content }),
     size,
@@ -90,10 +93,10 @@ async function makeFolders(path: string): Promise<void> {
 /** Returns a path that is free: "notes (1).txt" for a name that is taken. */
 async function freePath(path: string): Promise<string> {
   const [, start = path, ending = ''] = /^(.*?)(\.[^./]+)?$/.exec(path) ?? []
-  for (let count = 1; ; count += 1) {
-    const free = `${start} (${count})${ending}`
-    if (!(await find(free))) return free
-  }
+  const keys = new Set(await store.list(fileKey(`${start} (`)))
+  let count = 1
+  while (keys.has(fileKey(`${start} (${count})${ending}`))) count += 1
+  return `${start} (${count})${ending}`
 }
 
 interface WriteOptions {
@@ -142,10 +145,12 @@ async function mkdir(target: unknown, options: WriteOptions = Object(target)): P
   return put(path)
 }
 
+/** Returns what all paths in a folder begin with. */
+const startIn = (folder: string): string => (folder === '/' ? folder : `${folder}/`)
+
 /** Returns the paths of all that is in a folder, at any depth. */
 async function pathsBelow(path: string): Promise<string[]> {
-  const start = path === '/' ? path : `${path}/`
-  const keys = await store.list(fileKey(start))
+  const keys = await store.list(fileKey(startIn(path)))
   return keys.map((key) => key.slice(filePrefix.length))
 }
 
@@ -164,15 +169,12 @@ async function remove(target: unknown): Promise<void> {
   }
 }
 
-/** Copies a file, or a folder with all in it, into a folder or to a new path. */
-async function copy(source: unknown, target: unknown, options: WriteOptions = {}): Promise<Item> {
-  const from = resolve(source)
+/** Copies a file, or a folder with all in it. Throws for a folder that would be in itself. */
+async function copyTo(from: string, path: string): Promise<Item> {
   const entry = await need(from)
-  const into = resolve(target)
-  const folder = await find(into)
-  const isFolder = folder !== undefined && folder.content === undefined
-  const place = isFolder ? `${into}/${options.newName ?? nameOf(from)}` : into
-  const path = await placeFor(place.replace('//', '/'), options, false)
+  if (path === from || path.startsWith(startIn(from))) {
+    throw failure('source_and_dest_are_same', `${path} is ${from}, or is in it. Use another path.`)
+  }
   await makeFolders(parentOf(path))
   for (const one of await pathsBelow(from)) {
     const { content, size } = await need(one)
@@ -181,9 +183,28 @@ async function copy(source: unknown, target: unknown, options: WriteOptions = {}
   return put(path, entry.content, entry.size)
 }
 
+/** Copies a file or a folder into a folder, or to a new path. */
+async function copy(source: unknown, target: unknown, options: WriteOptions = {}): Promise<Item> {
+  const from = resolve(source)
+  const into = resolve(target)
+  const folder = await find(into)
+  const isFolder = folder !== undefined && folder.content === undefined
+  const place = isFolder ? `${into}/${options.newName ?? nameOf(from)}` : into
+  return copyTo(from, await placeFor(resolve(place), options, false))
+}
+
 async function move(source: unknown, target: unknown, options: WriteOptions = {}): Promise<Item> {
   const item = await copy(source, target, options)
-  if (resolve(source) !== item.path) await remove(source)
+  await remove(source)
+  return item
+}
+
+async function rename(target: unknown, name: string): Promise<Item> {
+  const from = resolve(target)
+  const path = resolve(`${parentOf(from)}/${name}`)
+  if (path === from) return stat(from)
+  const item = await copyTo(from, await placeFor(path, {}, false))
+  await remove(from)
   return item
 }
 
@@ -217,9 +238,8 @@ extend('puter', {
     move,
     upload,
     delete: remove,
-    rename: (target: unknown, name: string) => move(target, `${parentOf(resolve(target))}/${name}`),
+    rename,
     /** The file itself, since nothing here has a public address. */
     getReadURL: async (target: unknown) => (await need(resolve(target))).content ?? '',
-    space: async () => ({ capacity: 20_971_520, used: 0 }),
   }),
 })

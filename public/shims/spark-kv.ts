@@ -2,7 +2,7 @@
  * `spark.kv` and `useKV` of GitHub Spark over shared values of `service.store`: all people who open
  * an app see the same ones. Source: docs.github.com, "Spark", and public pages (November 2026).
  */
-import { extend, store } from './bridge-calls.ts'
+import { extend, failure, store } from './bridge-calls.ts'
 import { createHookValue, type HookValue, provideHook } from './react-hooks.ts'
 
 const shared = { shared: true }
@@ -20,18 +20,48 @@ extend('spark', {
   }),
 })
 
-const opened = new Map<string, HookValue<unknown>>()
+type Change = (now: unknown) => unknown
+type Send = () => Promise<unknown>
 
-/** Opens the value of a key, which all hooks of the page share. The stored one comes later. */
-function openValue(key: string, initial: unknown): HookValue<unknown> {
+/** The value of a key, which all hooks of the page share. */
+interface OpenedValue extends HookValue<unknown> {
+  /** Shows a change at once, and sends it when the stored value is known. */
+  change(make: Change, send: Send): void
+}
+
+const opened = new Map<string, OpenedValue>()
+const earlyMax = 1_000
+const tooMany = `At most ${earlyMax} changes wait for the stored value. Make fewer of them.`
+
+function openValue(key: string, initial: unknown): OpenedValue {
   const known = opened.get(key)
   if (known) return known
   const value = createHookValue(initial)
-  opened.set(key, value)
-  store.get(key, shared).then((stored) => {
-    if (stored !== null && value.get() === initial) value.set(stored)
-  }, console.warn)
-  return value
+  let state: 'reading' | 'read' | 'failed' = 'reading'
+  const early: Change[] = []
+  let sendLast: Send | undefined
+  const begin = (stored: unknown): void => {
+    state = 'read'
+    // Early changes are made again, since the stored value is that of all players.
+    if (stored !== null) value.set(early.reduce<unknown>((now, make) => make(now), stored))
+    sendLast?.().catch(console.warn)
+  }
+  store.get(key, shared).then(begin, (error: unknown) => {
+    // A change of an unknown value would replace that of all players, so none is sent.
+    state = 'failed'
+    console.warn(error)
+  })
+  const change = (make: Change, send: Send): void => {
+    if (state === 'reading' && early.length >= earlyMax) throw failure('too_many_calls', tooMany)
+    value.set(make(value.get()))
+    if (state === 'read') send().catch(console.warn)
+    if (state !== 'reading') return
+    early.push(make)
+    sendLast = send
+  }
+  const created = { ...value, change }
+  opened.set(key, created)
+  return created
 }
 
 /** `const [value, setValue, deleteValue] = useKV(key, initial)` of "@github/spark/hooks". */
@@ -40,15 +70,16 @@ provideHook(
   ({ useSyncExternalStore }) =>
     (key: string, initial: unknown) => {
       const value = openValue(key, initial)
-      const save = (next: unknown): void => {
-        const given: unknown = typeof next === 'function' ? next(value.get()) : next
-        value.set(given)
-        store.set(key, given, shared).catch(console.warn)
-      }
-      const remove = (): void => {
-        value.set(initial)
-        store.delete(key, shared).catch(console.warn)
-      }
+      const save = (next: unknown): void =>
+        value.change(
+          (now) => (typeof next === 'function' ? next(now) : next),
+          () => store.set(key, value.get(), shared),
+        )
+      const remove = (): void =>
+        value.change(
+          () => initial,
+          () => store.delete(key, shared),
+        )
       return [useSyncExternalStore(value.subscribe, value.get), save, remove]
     },
 )
