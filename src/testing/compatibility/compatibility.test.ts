@@ -3,7 +3,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { allBrowsers } from '../browsers/all-browsers.ts'
-import { type Browser, findForPages, type Tab, until, viewport } from '../browsers/browser.ts'
+import {
+  type Browser,
+  findForPages,
+  findWhole,
+  type Tab,
+  until,
+  viewport,
+} from '../browsers/browser.ts'
 import { openFirefox } from '../browsers/firefox.ts'
 import { fakeImage } from '../fakes/media-scripts.ts'
 import { MemoryAppSource } from '../fakes/memory-app-source.ts'
@@ -306,7 +313,9 @@ for (const [name, openBrowser] of allBrowsers) {
         // Chromium gets an app that never ends. Firefox can run an app in the viewer's process.
         const end = name === 'chromium' ? 'Infinity' : 'Date.now()+4000'
         // The back/forward cache of other tests would keep the app's process alive.
-        const other = await openBrowser(path ?? '')
+        // Without windows, Chromium starts the new frame in the process that is busy.
+        const whole = name === 'chromium' ? findWhole() : path
+        const other = await openBrowser(whole ?? '')
         const one = await other.open()
         await show(
           `${doctype}<script>top.postMessage({said:'ready'},'*');onclick=()=>{top.postMessage({said:'burns'},'*');setTimeout(()=>{for(const end=${end};Date.now()<end;);},300)}</script>`,
