@@ -1,8 +1,7 @@
 import { zipSync } from 'fflate'
 
 import { readPageFolder } from '../../src/apps/folders/page-folder.ts'
-import type { PageFile } from '../../src/apps/folders/page-names.ts'
-import { isZip, unzip, type ZipLimits } from '../../src/apps/folders/unzip.ts'
+import { type InputFile, isZip, unzip, type ZipLimits } from '../../src/apps/folders/unzip.ts'
 import { formatNumber, t } from '../words.ts'
 import type { AppPreview } from './app-preview.ts'
 import { type Draft, openDrafts } from './new/drafts.ts'
@@ -18,7 +17,7 @@ const isFolder = (entry: FileSystemEntry): entry is FileSystemDirectoryEntry => 
 /** Reads dropped entries with their paths below the dropped folder, until there are too many. */
 async function readEntry(
   entry: FileSystemEntry,
-  found: PageFile[],
+  found: InputFile[],
   filesMax: number,
 ): Promise<void> {
   if (found.length > filesMax) return
@@ -86,7 +85,7 @@ class PageDrop extends HTMLElement {
     // Some programs drop a file without an entry.
     const isOne = entries.length < 2 && entries[0]?.isDirectory !== true
     if (isOne && single) return this.#setFile(single)
-    const found: PageFile[] = []
+    const found: InputFile[] = []
     const { filesMax } = this.#limits
     for (const entry of entries) await readEntry(entry, found, filesMax)
     if (found.length === 0) return
@@ -130,7 +129,7 @@ class PageDrop extends HTMLElement {
   }
 
   /** Reads a zip as the server does, or shows why it cannot be read. */
-  async #unpack(bytes: Uint8Array): Promise<PageFile[] | undefined> {
+  async #unpack(bytes: Uint8Array): Promise<InputFile[] | undefined> {
     const found = await unzip(bytes, this.#limits)
     if ('files' in found) return found.files
     if ('reasons' in found) this.#showStatus(found.reasons.join(' '))
@@ -155,7 +154,7 @@ class PageDrop extends HTMLElement {
     await this.#drafts.put({ text, isSubmitted: false })
   }
 
-  async #show(files: PageFile[]): Promise<void> {
+  async #show(files: InputFile[]): Promise<void> {
     const folder = readPageFolder(files)
     if ('problem' in folder) return this.#showStatus(folder.problem)
     await customElements.whenDefined('app-preview')
