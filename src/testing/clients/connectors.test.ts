@@ -14,6 +14,7 @@ import { type McpTestServer, node, startMcpTestServer } from '../fixtures/mcp-se
 import { approveAt, register, revokeFirst } from '../fixtures/oauth-client.ts'
 import type { TestAgent } from '../fixtures/test-server.ts'
 import { freePort } from '../free-port.ts'
+import { until } from '../until.ts'
 
 let t: McpTestServer
 let ann: TestAgent
@@ -145,7 +146,10 @@ test('the conformance suite of authorization servers passes', async () => {
     output += chunk
     const page = /^http\S+oauth\/authorize\S+(?=\n)/m
     const [address] = page.exec(output) ?? []
-    if (address && !page.test(before)) await fetch(await approveAt(browser, address, ann.handle))
+    if (!address || page.test(before)) continue
+    const callback = await approveAt(browser, address, ann.handle)
+    // The suite prints the address before it listens for its callback.
+    await until(() => fetch(callback).catch(() => undefined))
   }
   rmSync(results, { recursive: true })
   const scenarios = [...output.matchAll(/^[✓✗] (\S+): (\d+ passed, \d+ failed)/gm)]
