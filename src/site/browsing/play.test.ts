@@ -24,10 +24,10 @@ const cutIcons = `[...document.querySelectorAll('header svg')].filter((icon) => 
 const frameSize =
   "(({ clientWidth, clientHeight }) => [clientWidth, clientHeight])(document.querySelector('play-here iframe'))"
 const frameWidth = "document.querySelector('iframe').clientWidth"
-/** Resolves when the bar returns, also if it hides again soon. */
-const barReturns = `new Promise((resolve) => new MutationObserver(
+/** Makes a promise that resolves when the bar returns, also if it hides again soon. */
+const watchBar = `void (self.barReturns = new Promise((resolve) => new MutationObserver(
   () => 'playing' in document.documentElement.dataset || resolve())
-  .observe(document.documentElement, { attributeFilter: ['data-playing'] }))`
+  .observe(document.documentElement, { attributeFilter: ['data-playing'] })))`
 /** The social card of a page: its title, and the size of its picture as a browser loads it. */
 const cardOf = `(async () => {
   const read = (name) => document.querySelector('meta[property="' + name + '"], meta[name="' + name + '"]').content
@@ -71,9 +71,9 @@ describe.skipIf(findBrowser('chromium') === undefined)('playing in chromium', ()
       const { x, y, width, height } = (await page.locator('iframe').boundingBox()) ?? {}
       expect([x, y, width, height]).toEqual([0, 0, 390, 844])
       expect(await page.evaluate<string>(elementAt(40, 20))).toBe('IFRAME')
-      const returned = page.evaluate<void>(barReturns)
+      await page.evaluate(watchBar)
       await page.touchscreen.tap(195, 8)
-      await returned
+      await page.evaluate('self.barReturns')
       await context.close()
     },
     ms,
