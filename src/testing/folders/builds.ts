@@ -111,7 +111,9 @@ export const builtFolders: Folder[] = await Promise.all([
     click,
   ),
   build('emscripten', [[7, 1, 40]]),
-  build('godot-like', [[7, 1, true, true]]),
+  build('godot-like', [[7, 1, true, true]], {
+    exceptInCopy: { firefox: unstarted, webkit: unstarted },
+  }),
   build('renpy-like', [[77, 1, 2]]),
   build('pico8-like', ['ready', [8, 1, 255, true]], click),
   build('rpgmaker-like', [[7, 2, 2, 2, true, true, 5, 5, 'js/plugins/Steps.js']]),
