@@ -197,10 +197,9 @@ const ciChecks: Step[][][] = [
     [
       ['tests on PostgreSQL', onPostgres],
       inSandbox('chromium'),
-      inSandbox('firefox'),
       inSandbox('webkit'),
     ],
-    [['tests in browsers', inBrowsers]],
+    [['tests in browsers', inBrowsers], inSandbox('firefox')],
   ],
 ]
 
