@@ -194,11 +194,7 @@ const ciChecks: Step[][][] = [
     ],
   ],
   [
-    [
-      ['tests on PostgreSQL', onPostgres],
-      inSandbox('chromium'),
-      inSandbox('webkit'),
-    ],
+    [['tests on PostgreSQL', onPostgres], inSandbox('chromium'), inSandbox('webkit')],
     [['tests in browsers', inBrowsers], inSandbox('firefox')],
   ],
 ]
