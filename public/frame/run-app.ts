@@ -100,7 +100,7 @@ class AppRun {
       show: async (content) => {
         await letSave(this.shell.host)
         this.#content = content
-        void this.#start()
+        this.#start()
       },
       again: this.#again,
       notify: this.shell.notify,
@@ -109,16 +109,19 @@ class AppRun {
     if (this.app.isElsewhere) void folder.open()
   }
 
-  async #start(): Promise<void> {
+  #start(): void {
     const { host, bar, focus } = this.shell
     this.#folder?.stay()
     const session = [...this.#session]
     const muted = bar.isMuted()
     const content = this.#content
-    const started = host.start(content, this.#saves.all(), session, this.#answers, muted)
+    const forgetReceived = (): void => {
+      if (content === this.#content) this.#content = withoutReceived(content)
+    }
+    host
+      .start(content, this.#saves.all(), session, this.#answers, muted)
+      .then(forgetReceived, this.#fail)
     focus()
-    await started.catch(this.#fail)
-    if (content === this.#content) this.#content = withoutReceived(content)
   }
 
   /** Offers another start where the wrapper did not load, such as without a network. */
@@ -132,8 +135,8 @@ class AppRun {
   readonly #again = (): void => {
     const now = performance.now()
     this.#restarts = [...this.#restarts.filter((at) => now - at < restartWindowMs), now]
-    if (this.#restarts.length <= restartsMax) return void this.#start()
-    const press = (): void => void this.#start()
+    if (this.#restarts.length <= restartsMax) return this.#start()
+    const press = (): void => this.#start()
     this.shell.notify({ text: t('This app keeps leaving.'), label: t('Restart'), press })
   }
 
@@ -141,7 +144,7 @@ class AppRun {
     this.#restarts = []
     this.#answers = []
     await letSave(this.shell.host)
-    void this.#start()
+    this.#start()
     this.#rescue(this.shell.host.run)
   }
 

@@ -290,6 +290,8 @@ describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
     ]
     await shown(JSON.stringify(['Boats', files]))
     expect(page.url()).toBe(`${origin}/a/${id}`)
+    await page.locator('#reload').dispatchEvent('click')
+    await shown('nothing')
     await page.reload()
     await shown('nothing')
     await page.goto(`${origin}/a/${id}?shared`)
