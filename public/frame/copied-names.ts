@@ -1,5 +1,4 @@
-import { assetNameOf } from '../../src/apps/folders/page-names.ts'
-import { decoded } from './file-urls.ts'
+import { assetNameOf, fileNameOf } from '../../src/apps/folders/page-names.ts'
 import type { PageFiles } from './messages.ts'
 
 /** Scheme of the placeholders by which the wrapper names a file of a copy: its index. */
@@ -55,7 +54,7 @@ export function copiedNames({
       const url = parse.call(URL, String(given).replace(/^null(?=\/)/, origin), base)
       if (url?.origin !== origin) return undefined
       const start = url.pathname.startsWith(pathname) ? pathname.length : 1
-      const name = decoded(url.pathname.slice(start)).normalize()
+      const name = fileNameOf(url.pathname.slice(start))
       // A page that came without a folder names its assets by paths.
       const index = indexes.get(name) ?? indexes.get(assetNameOf(name))
       return index === undefined ? undefined : { index, hash: url.hash }

@@ -1,3 +1,4 @@
+import { fileNameOf } from '../../src/apps/folders/page-names.ts'
 import type { OwnFiles } from './messages.ts'
 
 /** Import map of a build for the root of a host: its absolute names are those of the folder. */
@@ -5,15 +6,6 @@ export const rootImports = (address: string): Record<string, string> => ({
   '/': address,
   [new URL(address).pathname]: address,
 })
-
-/** Decodes percent escapes. A stray % leaves the text unchanged. */
-export function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
 
 /** The URLs of the files of a page. */
 export interface Addresses {
@@ -52,7 +44,7 @@ export function openAddresses({ address, names }: Pick<OwnFiles, 'address' | 'na
     const url = resolve(given)
     if (!url || url.origin !== origin || url.href.startsWith(address)) return undefined
     const path = url.href.slice(origin.length + 1)
-    const name = decoded(url.pathname.slice(1)).normalize()
+    const name = fileNameOf(url.pathname.slice(1))
     // What a player uploaded, as pages of Claude Code name it.
     return known.has(name) || name.startsWith('_blob/') ? address + path : undefined
   }

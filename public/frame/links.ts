@@ -1,4 +1,4 @@
-import { decoded } from './file-urls.ts'
+import { decoded } from '../../src/apps/folders/page-names.ts'
 import { stopped } from './guard.ts'
 import { listen } from './listen.ts'
 import type { AppMessage } from './messages.ts'

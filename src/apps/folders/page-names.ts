@@ -18,6 +18,18 @@ export function findPageName(
 export const assetNameOf = (path: string): string =>
   path.toLowerCase().replaceAll(/[^a-z0-9.]+/g, '-')
 
+/** Decodes percent escapes. A stray % leaves the text unchanged. */
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** Returns the name of a file by its path in a URL, in the form in which names are stored (NFC). */
+export const fileNameOf = (path: string): string => decoded(path).normalize()
+
 export const isHtml = (path: string): boolean => /\.html?$/i.test(path)
 export const isCss = (path: string): boolean => /\.css$/i.test(path)
 export const isScript = (path: string): boolean => /\.[cm]?js$/i.test(path)

@@ -1,3 +1,4 @@
+import { fileNameOf } from './page-names.ts'
 import { rewriteTags, type Tag } from './page-tags.ts'
 
 /** Rewrites texts of a folder, and notes the names that it changed. */
@@ -17,14 +18,6 @@ const quotedInCss = /((?:url\(\s*|@import\s+)["'])\/(?!\/)([^"'\n<>\\]+)/gi
 const bareInCss = /(url\(\s*)\/(?!\/)([^\s"'()<>\\]+)/gi
 const mapped = /(:\s*")\/(?!\/)([^"\\]+)(?=")/g
 
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path).normalize()
-  } catch {
-    return path
-  }
-}
-
 /**
  * Makes the names of files relative that builds for the root of a host begin with a slash, such as
  * those of Vite with `base: "/"`. Only exact names of the folder change: a text that is like one
@@ -37,7 +30,7 @@ export function openRootedNames(names: ReadonlySet<string>): RootedNames {
     const up = '../'.repeat(name.split('/').length - 1) || './'
     return (whole: string, before: string, reference: string): string => {
       const [path = ''] = reference.trim().split(/[?#]/)
-      if (!names.has(decoded(path))) return whole
+      if (!names.has(fileNameOf(path))) return whole
       changed.add(`/${path}`)
       return `${before}${up}${reference}`
     }
