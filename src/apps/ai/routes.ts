@@ -33,7 +33,7 @@ const routes: Record<string, Work> = {
 const geminiMethod = /^v1beta\/models\/([^:]+):(generateContent|streamGenerateContent)$/
 
 /** A request as the gateway gets it: with a model of this server, and within the bounds. */
-export interface ModelRequest {
+interface ModelRequest {
   work: Work
   route: string
   params: Record<string, string>

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { allBrowsers } from '../browsers/all-browsers.ts'
 import {
   type Browser,
+  findBrowser,
   findForPages,
-  findWhole,
   type Tab,
   until,
   viewport,
@@ -314,8 +314,7 @@ for (const [name, openBrowser] of allBrowsers) {
         const end = name === 'chromium' ? 'Infinity' : 'Date.now()+4000'
         // The back/forward cache of other tests would keep the app's process alive.
         // Without windows, Chromium starts the new frame in the process that is busy.
-        const whole = name === 'chromium' ? findWhole() : path
-        const other = await openBrowser(whole ?? '')
+        const other = await openBrowser(findBrowser(name) ?? '')
         const one = await other.open()
         await show(
           `${doctype}<script>top.postMessage({said:'ready'},'*');onclick=()=>{top.postMessage({said:'burns'},'*');setTimeout(()=>{for(const end=${end};Date.now()<end;);},300)}</script>`,
