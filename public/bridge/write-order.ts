@@ -1,22 +1,22 @@
 import { CallError } from './protocol.ts'
 
-/** Calls about things of a page, such as documents, one after another. */
+/** Calls of a page, of which those for one key follow each other. A key is a path or a name. */
 export interface WriteOrder {
   /**
-   * Sends an input, as it is now, after all that was begun on the same things. Throws
+   * Sends an input, as it is now, after all earlier calls for the same keys. Throws
    * `too_many_calls` where too many wait already.
    */
   send<Input, Result>(
-    things: readonly string[],
+    keys: readonly string[],
     input: Input,
     send: (input: Input) => Promise<Result>,
   ): Promise<Result>
-  /** Resolves when all that was begun has ended. */
+  /** Resolves when all earlier calls have ended. */
   settled(): Promise<void>
 }
 
 const waitingMax = 128
-const nothing = (): void => undefined
+const ignore = (): void => undefined
 
 /**
  * Pages write without waiting: `set(1)`, `set(2)`. Requests overtake each other, so the last one of
@@ -26,8 +26,8 @@ export function createWriteOrder(): WriteOrder {
   const last = new Map<string, Promise<void>>()
   let waiting = 0
   return {
-    async send(things, input, send) {
-      const before = things.flatMap((thing) => last.get(thing) ?? [])
+    async send(keys, input, send) {
+      const before = keys.flatMap((key) => last.get(key) ?? [])
       const isFirst = before.length === 0
       if (!isFirst && waiting >= waitingMax) {
         const message = `At most ${waitingMax} calls wait for others. Await them.`
@@ -41,10 +41,10 @@ export function createWriteOrder(): WriteOrder {
             waiting -= 1
             return send(sent)
           })
-      const ended = running.then(nothing, nothing)
-      for (const thing of things) {
-        last.set(thing, ended)
-        void ended.then(() => last.get(thing) === ended && last.delete(thing))
+      const ended = running.then(ignore, ignore)
+      for (const key of keys) {
+        last.set(key, ended)
+        void ended.then(() => last.get(key) === ended && last.delete(key))
       }
       return running
     },
