@@ -238,7 +238,7 @@ const once = new Set(
 
 /**
  * Performs a change that succeeds, on data that no other call used up. Numbers are not compared:
- * they count earlier calls.
+ * they count earlier calls. An id without a digit looks like a word of its length.
  */
 async function changed(tool: Tool, transport: typeof overHttp): Promise<Outcome> {
   const { id } = tool.operation
@@ -246,7 +246,8 @@ async function changed(tool: Tool, transport: typeof overHttp): Promise<Outcome>
   const call = await callOf(tool, await world.known(describedOf(tool)), 'own')
   const { isError, body } = await transport(tool, call)
   world.used(id)
-  return { isError, body: JSON.parse(JSON.stringify(body).replace(/\d+(?:\.\d+)?/g, '0')) }
+  const text = JSON.stringify(body).replace(/\b[A-Za-z]{12}\b/g, 'new')
+  return { isError, body: JSON.parse(text.replace(/\d+(?:\.\d+)?/g, '0')) }
 }
 
 /** Changes by a key (`agentKey`), which the compiler keeps from forms of pages. */
