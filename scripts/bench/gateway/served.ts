@@ -54,7 +54,7 @@ export async function serveGateway(
     String(everyMs),
     String(chunks),
   ])
-  const pass = await spawnServer([process.execPath, peer('pass.ts'), String(upstream.port)], many)
+  const pass = await servePass(upstream)
   const { ctx, newAccount, stop } = await serveBinary(upstream, settings)
   return {
     upstream,
@@ -67,6 +67,10 @@ export async function serveGateway(
     },
   }
 }
+
+/** Starts the pass-through in front of an upstream; with `read`, one that reads each response. */
+export const servePass = ({ port }: BenchServer, ...mode: 'read'[]): Promise<BenchServer> =>
+  spawnServer([process.execPath, peer('pass.ts'), String(port), ...mode], many)
 
 /** Starts the gateway before an upstream. `prefix` is a command that starts it, such as taskset. */
 export async function serveBinary(

@@ -2,7 +2,7 @@
 import { rssKib } from '../../../src/testing/processes/server-process.ts'
 import type { Target } from '../load/load.ts'
 import { atMost, type BenchRow } from '../row.ts'
-import { chatAt, serveGateway } from './served.ts'
+import { chatAt, serveGateway, servePass } from './served.ts'
 
 const everyMs = 200
 const streams = 1_000
@@ -18,12 +18,13 @@ export async function streamMemory(
   const gateway = await serveGateway(everyMs, settings)
   const keys: string[] = []
   while (keys.length * perKey < streams + warmStreams) keys.push((await gateway.newAccount()).key)
-  const [ours, bare] = [
-    await kibEach(keys, chatAt(gateway.ctx, keys[0] ?? '', true)),
-    await kibEach(keys, chatAt(gateway.pass, keys[0] ?? '', true)),
-  ]
-  await gateway.stop()
-  const numbers = `${ours.toFixed(0)} KiB vs. ${bare.toFixed(0)} KiB`
+  const reading = await servePass(gateway.upstream, 'read')
+  const servers = [gateway.ctx, gateway.pass, reading]
+  const kib: number[] = []
+  for (const server of servers) kib.push(await kibEach(keys, chatAt(server, keys[0] ?? '', true)))
+  const [ours = 0, bare = 0, read = 0] = kib
+  await Promise.all([gateway.stop(), reading.stop()])
+  const numbers = `${ours.toFixed(0)} KiB vs. ${bare.toFixed(0)} KiB; ${read.toFixed(0)} KiB if it reads them`
   return atMost(`${name} beyond those of the pass-through (${numbers})`, ours - bare, kibMax, 'KiB')
 }
 

@@ -1,4 +1,21 @@
-/** A bare pass-through: `bun pass.ts UPSTREAM_PORT`. Prints its port. */
+/**
+ * A bare pass-through: `bun pass.ts UPSTREAM_PORT`. With `read`, JavaScript reads the response, as
+ * every gateway must that counts its tokens. Prints its port.
+ */
+const reads = Bun.argv[3] === 'read'
+
+/** Passes on what a reader reads. */
+function readThrough(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  return new ReadableStream({
+    async pull(out) {
+      const { done, value } = await reader.read()
+      if (done) out.close()
+      else out.enqueue(value)
+    },
+  })
+}
+
 const server = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,
@@ -15,7 +32,10 @@ const server = Bun.serve({
       },
     )
     const type = headers.get('content-type') ?? ''
-    return new Response(body, { status, headers: { 'content-type': type } })
+    return new Response(reads && body ? readThrough(body) : body, {
+      status,
+      headers: { 'content-type': type },
+    })
   },
 })
 console.log(server.port)
