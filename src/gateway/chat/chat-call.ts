@@ -9,8 +9,8 @@ import type { PaidCall } from '../paid/paid-call.ts'
 import type { MonitoredUpstream } from '../providers/monitored-upstream.ts'
 import type { SentChat } from '../providers/upstream.ts'
 import { type ChatSize, limitsOf, outputTokensPerChoice, stopsItself } from './max-cost.ts'
+import { ChatMeter } from './meter.ts'
 import type { CacheSlot } from './response-cache.ts'
-import { ResponseMeter } from './response-meter.ts'
 import type { SearchSession } from './search/search-session.ts'
 
 /** A chat call, checked and ready to be held and served. */
@@ -43,8 +43,8 @@ export interface ChatAttempt {
 export const limitsAt = ({ limits, size }: ChatCall, model: Model): UsageLimits =>
   limits.get(model) ?? limitsOf(size, model)
 
-export const createMeter = ({ chat, candidate, searching }: ChatAttempt): ResponseMeter =>
-  new ResponseMeter({
+export const createMeter = ({ chat, candidate, searching }: ChatAttempt): ChatMeter =>
+  new ChatMeter({
     limits: limitsAt(chat, candidate.model),
     choices: chat.request.choices,
     searching,

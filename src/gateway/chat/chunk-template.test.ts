@@ -5,7 +5,7 @@ import { bytesOf, EventReader, type StreamEvent } from '../events.ts'
 import { createChatReader } from '../openai-chat/read.ts'
 import { createChatClient } from '../openai-chat/write.ts'
 import { ChunkTemplate } from './chunk-template.ts'
-import { ResponseMeter } from './response-meter.ts'
+import { ChatMeter } from './meter.ts'
 
 const none = { limits: { prompt: 1_000_000, completion: 1_000_000 }, choices: 1 }
 const bounds = { ...none, countPrompt: () => 7 }
@@ -30,7 +30,7 @@ function run(
   [start, end]: readonly string[] = ['data: ', '\n\n'],
   model = 'm',
 ) {
-  const meter = new ResponseMeter(bounds)
+  const meter = new ChatMeter(bounds)
   const template = new ChunkTemplate()
   const reader = createChatReader()
   const writer = writerFor(model)

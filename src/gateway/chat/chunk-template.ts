@@ -1,7 +1,8 @@
-import { isRecord, itemsOf, type Json, parseRecord, recordOf } from '../../kernel/schema.ts'
+import { isRecord, itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
 import type { ChatEvent } from '../conversation/chat-event.ts'
+import { jsonOf } from '../conversation/json-reader.ts'
 import type { StreamEvent } from '../events.ts'
-import type { ResponseMeter } from './response-meter.ts'
+import type { ChatMeter } from './meter.ts'
 
 /** Fields of a delta that a template may have as its only text. */
 const textFields = ['content', 'reasoning', 'reasoning_content']
@@ -28,7 +29,7 @@ export class ChunkTemplate {
   private tries = triesMax
 
   /** Reads the text of a matching event. Returns false for an event that needs parsing. */
-  read({ bytes, start, end }: StreamEvent, meter: ResponseMeter): boolean {
+  read({ bytes, start, end }: StreamEvent, meter: ChatMeter): boolean {
     if (!this.frame) return false
     const { bytes: event, from, to } = this.frame
     const first = start + from
@@ -66,14 +67,16 @@ export class ChunkTemplate {
     out.push({ bytes, start: 0, end: length, data: undefined })
   }
 
-  /** Learns the place of the text in an event that has no other content. */
+  /** Learns the place of the text in an event that has no other content. It was parsed before. */
   learn(own: StreamEvent, sent: StreamEvent, events: readonly ChatEvent[]): void {
     const [event, ...others] = events.filter(({ type }) => type !== 'start')
     const isText = event?.type === 'text' || event?.type === 'thinking'
     if (!isText || others.length > 0 || event.text === '' || this.tries === 0) return
     this.tries -= 1
-    const frame = frameOf(own)
-    const written = sent === own ? frame : frameOf(sent)
+    const chunk = jsonOf(own, events) ?? {}
+    const text = onlyTextOf(chunk)
+    const frame = text && frameOf(own, text)
+    const written = sent === own ? frame : text && rewrittenFrame(sent, text, chunk)
     if (!frame || !written) return
     this.frame = frame
     this.sent =
@@ -86,21 +89,31 @@ export class ChunkTemplate {
   }
 }
 
+/** The field and the value of a text. */
+type NamedText = readonly [name: string, text: string]
+
 const decoder = new TextDecoder()
 
-/** Returns the frame of an event of one line whose only content is a text; else undefined. */
-function frameOf({ bytes, start, end }: StreamEvent): Frame | undefined {
+/** Returns the frame of a chunk that is written anew with the same choices; else undefined. */
+const rewrittenFrame = (
+  sent: StreamEvent,
+  text: NamedText,
+  { choices }: Json,
+): Frame | undefined =>
+  decoder.decode(sent.bytes).includes(`"choices":${JSON.stringify(choices)}`)
+    ? frameOf(sent, text)
+    : undefined
+
+/**
+ * Returns the frame of an event of one line around a text that it has; undefined where its place is
+ * not certain. Without escapes, the only field of this name that is a string is the text's.
+ */
+function frameOf({ bytes, start, end }: StreamEvent, [name, text]: NamedText): Frame | undefined {
   const event = decoder.decode(bytes.subarray(start, end))
-  const data = /^data: (.*)\n\n$/.exec(event)?.[1]
-  const [name, text] = (data && onlyTextOf(parseRecord(data) ?? {})) || []
-  if (data === undefined || name === undefined || text === undefined) return undefined
-  const field = new RegExp(`"${name}"\\s*:\\s*"`).exec(data)
-  const at = field ? field.index + field[0].length : 0
-  const [before, after] = [data.slice(0, at), data.slice(at + text.length)]
-  // Verifies the place: another text there must be found by the parser.
-  const [, other] = onlyTextOf(parseRecord(`${before}${text}.${after}`) ?? {}) ?? []
-  if (other !== `${text}.`) return undefined
-  const from = Buffer.byteLength(`data: ${before}`)
+  if (!/^data: .*\n\n$/.test(event) || event.includes('\\')) return undefined
+  const [before = '', after, ...others] = event.split(new RegExp(`(?<="${name}"\\s*:\\s*")`))
+  if (after?.startsWith(`${text}"`) !== true || others.length > 0) return undefined
+  const from = Buffer.byteLength(before)
   const to = from + Buffer.byteLength(text)
   if (bytes[start + from - 1] !== quote || bytes[start + to] !== quote) return undefined
   return { bytes: bytes.slice(start, end), from, to }
@@ -119,7 +132,7 @@ function isEqual(
 }
 
 /** Returns the only text of a chunk with its field; undefined for a chunk with other content. */
-function onlyTextOf({ choices, usage }: Json): [name: string, text: string] | undefined {
+function onlyTextOf({ choices, usage }: Json): NamedText | undefined {
   const [choice, ...others] = itemsOf(choices)
   if (usage || others.length > 0 || !isRecord(choice) || choice.finish_reason) return undefined
   const fields = Object.entries(recordOf(choice.delta))

@@ -7,8 +7,8 @@ import type { Usage } from '../models/usage.ts'
 import { createChatCodec } from '../openai-chat/encode.ts'
 import { createChatClient } from '../openai-chat/write.ts'
 import { CallDeadlines } from '../paid/deadlines.ts'
+import { ChatMeter } from './meter.ts'
 import { Heartbeat, Relay, type RelayOptions } from './relay.ts'
-import { ResponseMeter } from './response-meter.ts'
 import { OpenedSource, StepSource, StreamSource } from './source.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -39,7 +39,7 @@ async function openRelay({ costOf, ...terms }: Terms = {}, first = word) {
   const client = new AbortController()
   const deadlines = new CallDeadlines(client.signal, { firstByteMs: 60_000, totalMs: 60_000 })
   const limits = { prompt: 1_000, completion: 1_000 }
-  const meter = new ResponseMeter({ limits, choices: 1, countPrompt: () => 3 })
+  const meter = new ChatMeter({ limits, choices: 1, countPrompt: () => 3 })
   const source = await OpenedSource.open(new StreamSource(new Response(upstream), codec, deadlines))
   const options = {
     writer: createChatClient({ ...head, wantsUsage: costOf !== undefined }).createWriter(),

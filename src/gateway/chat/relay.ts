@@ -8,7 +8,7 @@ import { bytesOf, noBytes, type StreamEvent } from '../events.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'
 import { failureOfErrorBody } from '../paid/upstream-failure.ts'
 import { ChunkTemplate } from './chunk-template.ts'
-import type { ResponseMeter } from './response-meter.ts'
+import type { ChatMeter } from './meter.ts'
 import { type ChatSource, encodeStep, eventUnlessEmpty, type Step } from './source.ts'
 import type { StreamCopy } from './stream-copy.ts'
 
@@ -111,7 +111,7 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
 
   constructor(
     private readonly source: ChatSource,
-    private readonly meter: ResponseMeter,
+    private readonly meter: ChatMeter,
     private readonly deadlines: CallDeadlines,
     private readonly options: RelayOptions,
   ) {

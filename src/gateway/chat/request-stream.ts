@@ -21,9 +21,9 @@ import {
 } from '../paid/upstream-failure.ts'
 import type { MonitoredUpstream } from '../providers/monitored-upstream.ts'
 import { type ChatAttempt, type ChatCall, createMeter, sendChat } from './chat-call.ts'
+import type { ChatMeter } from './meter.ts'
 import { Relay } from './relay.ts'
 import { reportIgnored, speaks } from './request-whole.ts'
-import type { ResponseMeter } from './response-meter.ts'
 import { openSearch } from './search/rounds.ts'
 import { type ChatSource, OpenedSource, sourceOf, StepSource } from './source.ts'
 import { StreamCopy, StreamTexts } from './stream-copy.ts'
@@ -78,7 +78,7 @@ const streamOf = (opened: OpenedStream, deadlines: CallDeadlines): StreamOutput 
 /** Returns the usage of a stream that has ended, with its replay; or its failure. */
 async function endOf(
   { chat, candidate, isPassed }: OpenedStream,
-  meter: ResponseMeter,
+  meter: ChatMeter,
   { copy, texts }: Copies,
   end: Awaited<Relay['ended']>,
 ): Promise<ServedCall | UpstreamFailure> {
@@ -188,7 +188,7 @@ async function openSource(
 
 function failureOfOpening(
   { opening, isEmpty }: OpenedSource,
-  meter: ResponseMeter,
+  meter: ChatMeter,
 ): UpstreamFailure | undefined {
   if (!opening) return isEmpty ? noContent : undefined
   const { events = [] } = opening

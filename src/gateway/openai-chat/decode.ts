@@ -149,8 +149,10 @@ function mapFields({ tool_choice, reasoning, reasoning_effort }: Json): Json {
   if (reasoning !== undefined && reasoning !== null && !isRecord(reasoning)) {
     throw invalidField('reasoning', 'reasoning must be an object.')
   }
-  const { effort, enabled } = recordOf(reasoning)
-  const mappedEffort = reasoning_effort ?? effort ?? (enabled === false ? 'none' : undefined)
+  const { effort, enabled, max_tokens: budget } = recordOf(reasoning)
+  // OpenRouter's default effort.
+  const word = enabled === true && budget == null ? 'medium' : undefined
+  const mappedEffort = reasoning_effort ?? effort ?? (enabled === false ? 'none' : word)
   return {
     // Mistral's name.
     ...(tool_choice === 'any' && { tool_choice: 'required' }),

@@ -38,27 +38,44 @@ export const finishReasons: Record<EndReason, string> = {
   filtered: 'content_filter',
 }
 
-const presentUsage = (usage: Usage): Json => ({
+/** Returns a usage in OpenAI's fields. `own`: that of an upstream, with fields that it keeps. */
+const presentUsage = (usage: Usage, own: Json = {}): Json => ({
+  ...own,
   prompt_tokens: usage.prompt,
   completion_tokens: usage.completion,
   total_tokens: usage.prompt + usage.completion,
   prompt_tokens_details: {
+    ...recordOf(own.prompt_tokens_details),
     cached_tokens: usage.cached,
     cache_write_tokens: usage.cacheWrite,
     audio_tokens: usage.audio,
   },
-  completion_tokens_details: { reasoning_tokens: usage.reasoning },
+  completion_tokens_details: {
+    ...recordOf(own.completion_tokens_details),
+    reasoning_tokens: usage.reasoning,
+  },
 })
+
+/** Returns whether a usage of an upstream has the charged counts where clients look for them. */
+function hasCounts(own: Json, usage: Usage): boolean {
+  const { cached_tokens = 0, cache_write_tokens = 0 } = recordOf(own.prompt_tokens_details)
+  const { reasoning_tokens = 0 } = recordOf(own.completion_tokens_details)
+  return (
+    own.prompt_tokens === usage.prompt &&
+    own.completion_tokens === usage.completion &&
+    cached_tokens === usage.cached &&
+    cache_write_tokens === usage.cacheWrite &&
+    reasoning_tokens === usage.reasoning
+  )
+}
 
 /**
  * Returns the usage for the client, with `cost` in USD where it gets it. `own`: that of an upstream
  * with this API, whose further fields it keeps. It has the charged counts where the reported ones
- * were missing, wrong, or of one round only, and never the upstream's own cost.
+ * were missing, elsewhere, wrong, or of one round only, and never the upstream's own cost.
  */
-export function writeUsage(own: Json | undefined, { usage, cost }: FinalUsage): Json {
-  const isOther = usage.estimated || usage.searches > 0 || usage.longest > 0
-  return chargedUsage(own && !isOther ? own : { ...own, ...presentUsage(usage) }, cost)
-}
+export const writeUsage = (own: Json | undefined, { usage, cost }: FinalUsage): Json =>
+  chargedUsage(own && hasCounts(own, usage) ? own : presentUsage(usage, own), cost)
 
 export const writeCitation = ({ url, title, content, start, end }: Citation): Json => ({
   type: 'url_citation',
@@ -137,7 +154,7 @@ function writeContent(choice: Choice, flavor: Flavor): string | Json[] | null {
   return thoughts.length > 0 ? [...thoughts.map(thinkingPart), ...textParts(text ?? '')] : text
 }
 
-const writeWholeCall = (call: PartOf<'call'>): Json =>
+export const writeWholeCall = (call: PartOf<'call'>): Json =>
   writeCall({ ...call, arguments: call.arguments || (call.isCustom ? '' : '{}') })
 
 function writeThinking(choice: Choice, flavor: Flavor): Json {

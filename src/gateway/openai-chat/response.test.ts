@@ -3,8 +3,8 @@ import { describe, expect, test } from 'bun:test'
 
 import type { Json } from '../../kernel/schema.ts'
 import { type ChatEvent, gather } from '../conversation/chat-event.ts'
-import { encodeEvent, EventReader } from '../events.ts'
-import { createUsage } from '../models/usage.ts'
+import { encodeEvent, eventOf, EventReader } from '../events.ts'
+import { createUsage, readUsage } from '../models/usage.ts'
 import { decodeChat } from './decode.ts'
 import { createChatReader, readWholeChat } from './read.ts'
 import { type ChatWriterOptions, createChatClient } from './write.ts'
@@ -682,6 +682,26 @@ describe('a whole response', () => {
       model: 'a/b',
       usage: { prompt_tokens: 9, completion_tokens: 2, cost: 0.5 },
     })
+  })
+
+  test.each<Json>([
+    { prompt_cache_hit_tokens: 40, prompt_cache_miss_tokens: 60 },
+    { cached_tokens: 40 },
+    { cache_read_input_tokens: 40 },
+    { prompt_tokens_details: { cached_tokens: 40, image_tokens: 3 } },
+  ])('has its cached tokens where clients of OpenAI look for them: %j', async (counts) => {
+    const own = { prompt_tokens: 100, completion_tokens: 30, ...counts }
+    const usage = readUsage(own, { prompt: 1_000, completion: 1_000 }) ?? createUsage({})
+    const sent = { ...completion({ content: 'Hi' }), usage: own }
+    const details = { ...Object(counts.prompt_tokens_details), cached_tokens: 40 }
+    const expected = { ...own, prompt_tokens_details: details }
+    expect(await createChatClient(options).pass(sent, { usage })).toMatchObject({ usage: expected })
+    const stream = chunk({}, null, { choices: [], usage: own })
+    const writer = createChatClient(options).createWriter()
+    const event = eventOf(encodeEvent(stream), JSON.stringify(stream))
+    writer.pass(event, createChatReader().read(JSON.stringify(stream)) ?? [])
+    const text = Buffer.from(await writer.end({ usage })).toString()
+    expect(dataOf(text).at(-1)).toMatchObject({ usage: expected })
   })
 
   test('is repaired where clients could not read it', async () => {

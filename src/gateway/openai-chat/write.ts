@@ -37,6 +37,7 @@ import {
   writeCitation,
   writeUsage,
 } from './message.ts'
+import { MistralChunks } from './mistral-chunks.ts'
 import { readUsageOf, readWholeChat } from './read.ts'
 import {
   blocksField,
@@ -141,21 +142,23 @@ class ChatWriter implements StreamWriter {
   private readonly thoughts = new Map<number, { text: string; index: number }>()
   /** The custom calls, by choice and call. */
   private readonly custom = new Set<string>()
-  private readonly whole: WholeCalls | undefined
+  private readonly held: MistralChunks | undefined
   private hasEnded = false
 
   constructor(private readonly options: ChatWriterOptions) {
     const { id, created, model, flavor } = options
     this.head = { id, object: 'chat.completion.chunk', created, model, ...ownHead(options) }
-    if (flavor === 'mistral') this.whole = new WholeCalls()
+    if (flavor === 'mistral') this.held = new MistralChunks()
   }
 
   write(events: readonly ChatEvent[]): Uint8Array {
+    this.held?.add(events)
     return joined(joinAdjacent(events).map((event) => this.writeEvent(event)))
   }
 
   pass(own: StreamEvent, events: readonly ChatEvent[]): StreamEvent | undefined {
     if (own.data === undefined) return isComment(own) ? own : undefined
+    this.held?.add(events)
     for (const event of events) this.note(event)
     if (events.some(({ type }) => type === 'done' || type === 'error')) return undefined
     const chunk = jsonOf(own, events)
@@ -166,7 +169,7 @@ class ChatWriter implements StreamWriter {
     this.head = head
     // The usage is written at the end, with its cost.
     if (isRecord(chunk.usage) && itemsOf(choices).length === 0) return undefined
-    if (changed === chunk && !hasFunctions && !this.whole) return own
+    if (changed === chunk && !hasFunctions && !this.held) return own
     const bytes = this.present(changed)
     return bytes.byteLength === 0 ? undefined : eventOf(bytes)
   }
@@ -181,7 +184,7 @@ class ChatWriter implements StreamWriter {
   }
 
   private writeReport(final: FinalUsage): Uint8Array {
-    if (!this.options.wantsUsage || this.whole) return noBytes
+    if (!this.options.wantsUsage || this.held) return noBytes
     this.reported = final.usage
     const usage = writeUsage(this.ownUsage, final)
     return encodeEvent({ ...this.head, choices: [], usage })
@@ -189,8 +192,8 @@ class ChatWriter implements StreamWriter {
 
   end(final: FinalUsage): Uint8Array {
     const isReported = Bun.deepEquals(this.reported, final.usage)
-    if (!this.whole) return joined([isReported ? noBytes : this.writeReport(final), doneMark])
-    const ending = this.whole.end(this.head)
+    if (!this.held) return joined([isReported ? noBytes : this.writeReport(final), doneMark])
+    const ending = this.held.end(this.head)
     const last = ending.pop() ?? { ...this.head, choices: [] }
     const usage = writeUsage(this.ownUsage, final)
     return joined([...ending.map(encodeEvent), encodeEvent({ ...last, usage }), doneMark])
@@ -211,7 +214,7 @@ class ChatWriter implements StreamWriter {
 
   /** Returns the bytes of a chunk; none for one that is held back. */
   private present(chunk: Json): Uint8Array {
-    const now = this.whole ? this.whole.read(chunk) : chunk
+    const now = this.held ? this.held.read(chunk) : chunk
     if (!now) return noBytes
     return encodeEvent(this.options.hasFunctions ? toFunctionCalls(now) : now)
   }
@@ -318,7 +321,7 @@ class ChatWriter implements StreamWriter {
     return known
   }
 
-  /** Returns a chunk of an upstream as the client knows it: the same where noBytes must change. */
+  /** Returns a chunk of an upstream as the client knows it: the same where nothing must change. */
   private change(chunk: Json, events: readonly ChatEvent[]): Json {
     const { model } = this.options
     const choices = itemsOf(chunk.choices).map((choice, at) =>
@@ -488,56 +491,4 @@ const isSameName = (piece: Json, called: unknown): boolean => {
 const joined = (parts: Uint8Array[]): Uint8Array => {
   const filled = parts.filter(({ byteLength }) => byteLength > 0)
   return filled.length === 1 ? (filled[0] ?? noBytes) : Buffer.concat(filled)
-}
-
-/**
- * Gathers the pieces of tool calls, for clients that read each call from one chunk. It holds back
- * the chunk that ends a choice, where these clients look for the usage.
- */
-class WholeCalls {
-  /** The calls by the index of their choice. */
-  private readonly calls = new Map<unknown, Json[]>()
-  private readonly ending: Json[] = []
-
-  /** Returns what remains of a chunk; undefined for nothing. */
-  read(chunk: Json): Json | undefined {
-    const choices = itemsOf(chunk.choices).map((choice) => this.readChoice(recordOf(choice)))
-    const ended = choices.filter(({ finish_reason: reason }) => reason != null)
-    if (ended.length > 0) this.ending.push({ ...chunk, choices: ended })
-    const open = choices.filter(({ finish_reason: reason, delta }) => {
-      return reason == null && Object.keys(recordOf(delta)).length > 0
-    })
-    return open.length > 0 || choices.length === 0 ? { ...chunk, choices: open } : undefined
-  }
-
-  /** Returns the chunks that were held back, with the calls of choices that did not end. */
-  end(head: Json): Json[] {
-    const choices = [...this.calls].map(([index, tool_calls]) => ({
-      index,
-      delta: { tool_calls },
-      finish_reason: null,
-    }))
-    return choices.length > 0 ? [...this.ending, { ...head, choices }] : this.ending
-  }
-
-  private readChoice(choice: Json): Json {
-    const { tool_calls: pieces, ...delta } = recordOf(choice.delta)
-    for (const piece of recordsIn(pieces)) this.add(choice.index, piece)
-    const calls = this.calls.get(choice.index)
-    if (!calls || choice.finish_reason == null) return { ...choice, delta }
-    this.calls.delete(choice.index)
-    return { ...choice, delta: { ...delta, tool_calls: calls } }
-  }
-
-  /** Adds a piece. The writer has numbered the calls, so that pieces of a call have its index. */
-  private add(choice: unknown, piece: Json): void {
-    const calls = this.calls.get(choice) ?? []
-    this.calls.set(choice, calls)
-    const known = calls.find((call) => call.index === piece.index)
-    if (!known) return void calls.push(piece)
-    const [name, field] = isRecord(known.custom) ? ['custom', 'input'] : ['function', 'arguments']
-    const called = recordOf(known[name])
-    const more = asString(recordOf(piece[name])[field])
-    known[name] = { ...called, [field]: asString(called[field]) + more }
-  }
 }

@@ -5,7 +5,7 @@ import { estimatePromptTokens } from '../../models/tokens.ts'
 import { createUsage, type Usage, type UsageLimits } from '../../models/usage.ts'
 import { chatBodyOf } from '../../openai-chat/chat-body.ts'
 import type { Searcher, SearchResult } from '../../providers/search.ts'
-import { ResponseMeter } from '../response-meter.ts'
+import { ChatMeter } from '../meter.ts'
 import { findCitations, formatResults, parseQuery, tool, toolName } from './tool.ts'
 
 const idCharsMax = 100
@@ -24,7 +24,7 @@ export class SearchSession {
   private longestPrompt = 0
   private messages: Message[] = []
   private pages: SearchResult[] = []
-  meter: ResponseMeter
+  meter: ChatMeter
 
   constructor(
     private readonly searcher: Searcher,
@@ -35,9 +35,9 @@ export class SearchSession {
     this.meter = this.createMeter()
   }
 
-  private createMeter(): ResponseMeter {
+  private createMeter(): ChatMeter {
     const countPrompt = () => estimatePromptTokens(chatBodyOf(this.request), this.imageTokens)
-    return new ResponseMeter({ limits: this.limits, choices: 1, countPrompt })
+    return new ChatMeter({ limits: this.limits, choices: 1, countPrompt })
   }
 
   /** The request for the upstream in this round. The last round cannot search. */

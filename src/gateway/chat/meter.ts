@@ -19,7 +19,7 @@ export interface MeterOptions {
 }
 
 /** Measures a response, or the delivered part of a stream, for its charge and its failure. */
-export class ResponseMeter {
+export class ChatMeter {
   /** True if there is text, a call, reasoning or audio for the client. */
   hasContent = false
   private reported: Usage | undefined

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import type { Json } from '../../kernel/schema.ts'
 import { createChatReader, readWholeChat } from '../openai-chat/read.ts'
-import { ResponseMeter } from './response-meter.ts'
+import { ChatMeter } from './meter.ts'
 
 const called = { name: 'find', arguments: '{"a": 1}' }
 /** The steps of a completion. */
@@ -33,7 +33,7 @@ test.each([...Object.entries(written), ['tool_calls', [custom]]] as const)(
       ['delta', streamed],
     ] as const) {
       const limits = { prompt: 100, completion: 100 }
-      const meter = new ResponseMeter({ limits, choices: 1, countPrompt: () => 2 })
+      const meter = new ChatMeter({ limits, choices: 1, countPrompt: () => 2 })
       meter.read(readOf({ choices: [{ index: 0, [place]: { role: 'assistant', [name]: held } }] }))
       expect(meter.hasContent).toBe(true)
       expect(meter.usage(false)).toMatchObject({ prompt: 2, completion: 3, estimated: true })
@@ -44,7 +44,7 @@ test.each([...Object.entries(written), ['tool_calls', [custom]]] as const)(
 test('a usage without the prompt or the completion is completed by our count', () => {
   const limits = { prompt: 100, completion: 100 }
   const usageOf = (usage: object) => {
-    const meter = new ResponseMeter({ limits, choices: 1, countPrompt: () => 2 })
+    const meter = new ChatMeter({ limits, choices: 1, countPrompt: () => 2 })
     meter.read(whole({ choices: [{ index: 0, message: { content: 'Hello there' } }] }))
     meter.read(streamed({ usage }))
     return meter.usage(true)
@@ -68,7 +68,7 @@ test('a usage without the prompt or the completion is completed by our count', (
 test('of two reported usages, the larger prompt and the larger completion count', () => {
   const limits = { prompt: 100, completion: 100 }
   const usageOf = (...usages: [prompt: number, completion: number, cached?: number][]) => {
-    const meter = new ResponseMeter({ limits, choices: 1, countPrompt: () => 2 })
+    const meter = new ChatMeter({ limits, choices: 1, countPrompt: () => 2 })
     meter.read(whole({ choices: [{ index: 0, message: { content: 'Hello there' } }] }))
     for (const [prompt_tokens, completion_tokens, cached_tokens = 0] of usages) {
       const prompt_tokens_details = { cached_tokens }
