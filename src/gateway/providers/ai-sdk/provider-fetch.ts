@@ -83,17 +83,7 @@ export class ProviderFetch {
       const bounds = { bytesMax, ms: downloadMs }
       return fetchGuarded(url, { headers: Object.fromEntries(headers) }, bounds, signal)
     }
-    return client.fetch(url, { ...init, headers, body: this.adjustBody(init.body), signal })
-  }
-
-  private adjustBody(body: RequestInit['body']): RequestInit['body'] {
-    const { outputMax } = this.call
-    if (!this.kind.adjustBody || typeof body !== 'string' || outputMax === undefined) {
-      return body ?? null
-    }
-    const json: unknown = JSON.parse(body)
-    if (isRecord(json)) this.kind.adjustBody(json, outputMax)
-    return JSON.stringify(json)
+    return client.fetch(url, { ...init, headers, signal })
   }
 
   /** Replaces a base URL that is built into the package by the configured one. */

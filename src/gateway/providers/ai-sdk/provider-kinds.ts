@@ -2,7 +2,6 @@ import type { Experimental_VideoModelV4 as VideoModelV4, ProviderV4 } from '@ai-
 
 import type { AiSdkKind } from '../../../kernel/config/providers.ts'
 import type { Json } from '../../../kernel/schema.ts'
-import { limitBedrock } from '../bedrock/call-options.ts'
 
 /** The settings of every provider package. */
 interface Access {
@@ -24,8 +23,6 @@ export interface ProviderKind {
   open(access: Access): Promise<AiSdkProvider>
   /** Addresses that are built into the package; the configured one replaces them. */
   defaultBaseUrls?: string[]
-  /** Adjusts the request: the package may set more output tokens than `limit`. */
-  adjustBody?(body: Json, limit: number): void
   /** Usage fields without which the package rejects a chat response. */
   requiredUsage?: Json
   /** Accepts aspect ratios instead of image sizes. */
@@ -57,7 +54,6 @@ export const providerKinds: Record<AiSdkKind, ProviderKind> = {
       const region = /bedrock-runtime\.([a-z0-9-]+)\./.exec(baseURL)?.[1] ?? 'us-east-1'
       return createAmazonBedrock({ ...access, baseURL, region })
     },
-    adjustBody: limitBedrock,
     requiredUsage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
   },
   fal: {

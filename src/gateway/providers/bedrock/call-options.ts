@@ -1,4 +1,5 @@
 import type {
+  JSONObject,
   LanguageModelV4CallOptions,
   LanguageModelV4FilePart,
   LanguageModelV4FunctionTool,
@@ -8,7 +9,7 @@ import type {
   LanguageModelV4ToolResultOutput,
 } from '@ai-sdk/provider'
 
-import { isRecord, type Json, parseRecord, recordOf } from '../../../kernel/schema.ts'
+import { isRecord, parseRecord } from '../../../kernel/schema.ts'
 import type {
   Api,
   AssistantMessage,
@@ -17,7 +18,6 @@ import type {
   Message,
   OutputFormat,
   Part,
-  Reasoning,
   TextPart,
   Tool,
   ToolMessage,
@@ -32,6 +32,7 @@ import {
   rejectCustomTools,
   unsupportedMedia,
 } from '../../conversation/unsupported.ts'
+import { featuresOf, toThinking } from '../../messages-api/model-features.ts'
 
 type Role<R extends LanguageModelV4Message['role']> = Extract<LanguageModelV4Message, { role: R }>
 type AssistantPart = Role<'assistant'>['content'][number]
@@ -65,28 +66,62 @@ export function toCallOptions(
   rejectChoices(request.choices)
   rejectCustomTools(tools)
   const prompt = buildPrompt(request, target.model)
-  const reasoning = bedrockEffortOf(request.reasoning, target.model)
-  // Claude rejects thoughts about a tool call without their signature.
-  const thinks = !claude.test(target.model) || !hasUnsignedCall(prompt)
+  const limit = Math.min(outputMax, target.outputMax)
+  const { bedrock, ...thinking } = claude.test(target.model)
+    ? toClaudeThinking(request, target.model, { prompt, limit })
+    : toEffort(request, target.model)
   const { minP: _, ...known } = sampling
   return {
     prompt,
     abortSignal: signal,
-    ...(!target.stopsItself && { maxOutputTokens: Math.min(outputMax, target.outputMax) }),
+    ...(!target.stopsItself && { maxOutputTokens: limit }),
     ...known,
     ...(stop.length > 0 && { stopSequences: stop }),
     ...toTools(request),
-    ...(reasoning && thinks && { reasoning }),
+    ...thinking,
     ...(format && { responseFormat: toResponseFormat(format) }),
-    ...(isSerial && { providerOptions: { anthropic: { disableParallelToolUse: true } } }),
+    providerOptions: {
+      ...(bedrock && { bedrock }),
+      ...(isSerial && { anthropic: { disableParallelToolUse: true } }),
+    },
   }
 }
 
-function bedrockEffortOf(reasoning: Reasoning | undefined, model: string): Effort | undefined {
+/** The options of a reasoning; `bedrock`: those that only this package has. */
+interface ReasoningOptions {
+  reasoning?: Effort
+  maxOutputTokens?: number
+  bedrock?: JSONObject
+}
+
+/** Returns the thinking of Claude. The package adds a budget to the output limit. */
+function toClaudeThinking(
+  { reasoning = {} }: ChatRequest,
+  model: string,
+  { prompt, limit }: { prompt: LanguageModelV4Prompt; limit: number },
+): ReasoningOptions {
+  // Claude rejects thoughts about a tool call without their signature.
+  if (hasUnsignedCall(prompt)) return {}
+  const { thinking = {}, effort } = toThinking(reasoning, featuresOf(model), limit)
+  const { type, budget_tokens: budgetTokens } = thinking
+  if (type === 'adaptive') {
+    const maxReasoningEffort = effort !== undefined && { maxReasoningEffort: effort }
+    return { bedrock: { reasoningConfig: { type, ...maxReasoningEffort } } }
+  }
+  if (type !== 'enabled' || typeof budgetTokens !== 'number') return {}
+  return {
+    maxOutputTokens: limit - budgetTokens,
+    bedrock: { reasoningConfig: { type, budgetTokens } },
+  }
+}
+
+/** Returns the effort of other models. */
+function toEffort({ reasoning }: ChatRequest, model: string): ReasoningOptions {
   const name = effortOf(reasoning)
   const effort = efforts.find((word) => word === name)
   const isHigh = effort === 'high' || effort === 'xhigh' || effort === 'max'
-  return isHigh && unlimitedAtHighEffort.test(model) ? 'medium' : effort
+  if (!effort) return {}
+  return { reasoning: isHigh && unlimitedAtHighEffort.test(model) ? 'medium' : effort }
 }
 
 /** Returns whether the last message is the result of a tool call whose reasoning was not sent. */
@@ -273,19 +308,4 @@ function toOutput(
   if (media.length === 0 && spoken) return { type: 'text', value: spoken }
   const first = spoken ? [{ type: 'text' as const, text: spoken }] : []
   return { type: 'content', value: [...first, ...media.map(toFile)] }
-}
-
-/** Anthropic's minimum of reasoning tokens, and their maximum share of the output. */
-const thoughtTokens = { min: 1_024, share: 0.8 }
-
-/** Lowers the output limit of a request: the package adds the reasoning tokens to it. */
-export function limitBedrock(body: Json, limit: number): void {
-  const { inferenceConfig: config, additionalModelRequestFields: more } = body
-  if (!isRecord(config) || typeof config.maxTokens !== 'number' || config.maxTokens <= limit) return
-  config.maxTokens = limit
-  const thinking = recordOf(recordOf(more).thinking)
-  if (!isRecord(more) || typeof thinking.budget_tokens !== 'number') return
-  const budget = Math.min(thinking.budget_tokens, Math.floor(limit * thoughtTokens.share))
-  if (budget >= thoughtTokens.min) thinking.budget_tokens = budget
-  else delete more.thinking
 }

@@ -8,7 +8,6 @@ import { type ChatEvent, gather } from '../../conversation/chat-event.ts'
 import type { ChatRequest, Message } from '../../conversation/chat-request.ts'
 import type { Target } from '../../conversation/codec.ts'
 import { HttpClient } from '../http-client.ts'
-import { limitBedrock } from './call-options.ts'
 import { bedrockChat, bedrockWholeChat } from './chat.ts'
 
 const claude = 'anthropic.claude-haiku-4-5-20251001-v1:0'
@@ -49,7 +48,6 @@ async function complete(request: ChatRequest, { response = reply, to = target } 
   let sent: Json = {}
   const respond = async (_: unknown, init?: RequestInit) => {
     sent = JSON.parse(String(init?.body))
-    limitBedrock(sent, to.outputMax)
     return Response.json(response)
   }
   const fetched = Object.assign(respond, { preconnect: fetch.preconnect })
