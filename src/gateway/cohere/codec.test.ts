@@ -97,6 +97,7 @@ test('a request keeps its meaning: plan, thoughts, images, documents and strict 
     thinking: { type: 'enabled', token_budget: 5_000 },
     safety_mode: 'OFF',
     priority: 1,
+    logprobs: true,
     documents: ['Low at noon.', { id: 'd2', data: { tide: 'high' } }],
   })
   const { raw, ...rest } = request
@@ -130,7 +131,8 @@ test('a request keeps its meaning: plan, thoughts, images, documents and strict 
     sampling: { topP: 0.5, topK: 3 },
     stop: ['END'],
     format: { type: 'schema', name: 'output', schema: { type: 'object' } },
-    reasoning: { effort: 'medium', budget: 5_000 },
+    reasoning: { effort: 'medium', budget: 5_000, summary: 'auto' },
+    logprobs: 0,
     extra: {},
   })
 })

@@ -94,7 +94,7 @@ test('an invalid request names the field in the envelope of Cohere and costs not
     ['documents', { documents: [7] }],
     ['documents', { documents: ['a'], messages: [{ role: 'system', content: 'Hi.' }] }],
     ['connectors', { connectors: [{ id: 'web-search' }] }],
-    ['logprobs', { logprobs: true }],
+    ['logprobs', { logprobs: 3 }],
     ['raw_prompting', { raw_prompting: true }],
     ['stream', { stream: 'yes' }],
     ['tool_choice', { tool_choice: 'ANY' }],

@@ -56,6 +56,7 @@ export const passedFields = new Set<string>([
   ...Object.values(samplingNames),
   'citation_options',
   'documents',
+  'logprobs',
   'max_tokens',
   'messages',
   'response_format',
@@ -95,6 +96,7 @@ export function decodeCohere(raw: unknown): DecodedChat {
       stop: readStop(body.stop_sequences),
       ...(reasoning && { reasoning }),
       ...(format && { format }),
+      ...(readFlag(body, 'logprobs') && { logprobs: 0 }),
       extra: {},
       // Cohere rejects a conversation of system messages only.
       ...(!messages.every(isSystem) && { raw: { api: 'cohere' as const, body } }),
@@ -169,7 +171,8 @@ function readThinking(raw: unknown): Reasoning | undefined {
   if (type !== 'enabled' || !isValid) {
     throw invalidField('thinking', 'thinking must be disabled, or enabled with a token_budget.')
   }
-  return typeof budget === 'number' ? { effort: effortOfBudget(budget), budget } : undefined
+  const shown = { summary: 'auto' }
+  return typeof budget === 'number' ? { effort: effortOfBudget(budget), budget, ...shown } : shown
 }
 
 const invalidMessage = (problem: string) => invalidField('messages', problem)

@@ -1,4 +1,4 @@
-import { isRecord, type Json, recordOf, recordsIn } from '../../kernel/schema.ts'
+import { asString, isRecord, type Json, recordOf, recordsIn } from '../../kernel/schema.ts'
 import type {
   CallEvent,
   ChatEvent,
@@ -58,7 +58,7 @@ function completeCall(call: Json): Json {
 }
 
 function encodeResponse({ choices: [choice] }: ChatResponse, final: FinalUsage, id: string): Json {
-  const { content = [], citations = [] } = choice ?? {}
+  const { content = [], citations = [], logprobs = [] } = choice ?? {}
   const calls = content.filter((part) => part.type === 'call')
   return {
     id,
@@ -71,9 +71,17 @@ function encodeResponse({ choices: [choice] }: ChatResponse, final: FinalUsage, 
       }),
       ...(citations.length > 0 && { citations: citations.map(encodeCitation) }),
     },
+    ...(logprobs.length > 0 && { logprobs: logprobs.map((one) => encodeLogprobs([one])) }),
     usage: encodeUsage(final),
   }
 }
+
+/** Encodes the probabilities of tokens, whose ids only Cohere knows. */
+const encodeLogprobs = (logprobs: readonly Json[]): Json => ({
+  token_ids: [],
+  text: logprobs.map(({ token }) => asString(token)).join(''),
+  logprobs: logprobs.map(({ logprob }) => logprob),
+})
 
 function encodePart(part: OutputPart): Json[] {
   if (part.type === 'call') return []
@@ -219,6 +227,7 @@ class CohereWriter implements StreamWriter {
     this.begin()
     switch (event.type) {
       case 'text':
+        return this.addText('text', event.text, event.logprobs)
       case 'refusal':
         return this.addText('text', event.text)
       case 'thinking':
@@ -243,10 +252,14 @@ class CohereWriter implements StreamWriter {
     }
   }
 
-  private addText(type: 'text' | 'thinking', text: string): void {
+  private addText(type: 'text' | 'thinking', text: string, logprobs: readonly Json[] = []): void {
     if (text === '') return
     this.openBlock(type)
-    this.pushMessage('content-delta', this.blocks - 1, { content: { [type]: text } })
+    this.push('content-delta', {
+      index: this.blocks - 1,
+      delta: { message: { content: { [type]: text } } },
+      ...(logprobs.length > 0 && { logprobs: encodeLogprobs(logprobs) }),
+    })
   }
 
   /** Adds the signature of the open thought, or an encrypted one, and ends it. */

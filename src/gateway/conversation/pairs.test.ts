@@ -53,9 +53,8 @@ const lacks: Record<ApiName, ReadonlySet<Feature>> = {
     signedByOpenAi unsigned video
   `),
   gemini: features(`
-    cacheMarks choices custom customTool declined detail effort filename fileUrl formatDetails
-    laterSystem logprobs minP resultUrl serial signedByAnthropic signedByOpenAi strict
-    unsigned wholeCache
+    cacheMarks custom customTool declined detail effort filename fileUrl formatDetails
+    laterSystem minP resultUrl serial signedByAnthropic signedByOpenAi strict unsigned wholeCache
   `),
   // Its files are texts, and it has no choice among tools.
   cohere: features(`
@@ -75,8 +74,8 @@ const lacksInResponse: Record<ApiName, ReadonlySet<Feature>> = {
   openrouter: new Set(),
   responses: features('callSignature choices citedText custom'),
   messages: features('callSignature choices citedRange custom declined logprobs'),
-  gemini: features('choices citedRange citedText custom declined logprobs'),
-  cohere: features('callSignature choices custom declined filtered logprobs'),
+  gemini: features('citedRange citedText custom declined'),
+  cohere: features('callSignature choices custom declined filtered'),
 }
 
 const pairs = apiNames.flatMap((first) => apiNames.map((second) => [first, second] as const))

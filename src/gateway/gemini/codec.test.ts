@@ -154,7 +154,7 @@ describe('a request of a client', () => {
       choices: 1,
       sampling: { temperature: 0.5, topP: 0.9, topK: 40 },
       stop: ['end'],
-      reasoning: { effort: 'low', budget: 2_000 },
+      reasoning: { effort: 'low', budget: 2_000, summary: 'auto' },
       format: { type: 'schema', name: 'output', schema: { type: 'object' } },
       extra: {},
     })
@@ -181,7 +181,8 @@ describe('a request of a client', () => {
     [turn({ fileData: { fileUri: 'https://files.example/a.pdf' } }), 'contents'],
     [{ cachedContent: 'caches/1' }, 'cachedContent'],
     [{ tools: [{ codeExecution: {} }] }, 'tools.codeExecution'],
-    [config({ candidateCount: 2 }), 'generationConfig.candidateCount'],
+    [config({ candidateCount: 0 }), 'generationConfig.candidateCount'],
+    [config({ responseLogprobs: true, logprobs: 21 }), 'generationConfig.logprobs'],
     [config({ responseMimeType: 'text/x.enum' }), 'generationConfig.responseMimeType'],
     [config({ maxOutputTokens: 0 }), 'generationConfig.maxOutputTokens'],
     [config({ temperature: 'hot' }), 'generationConfig.temperature'],
@@ -305,6 +306,10 @@ describe('a request to Google', () => {
     expect(budgetOf({ effort: 'none' }, 'gemini-3-flash-preview')).toEqual({
       thinkingLevel: 'minimal',
     })
+    for (const model of ['gemini-2.5-flash', 'gemini-3-pro-preview']) {
+      expect(budgetOf({ summary: 'auto' }, model)).toEqual({ includeThoughts: true })
+    }
+    expect(budgetOf({ summary: 'auto' }, 'gemini-2.0-flash')).toBeUndefined()
   })
 
   test('tools and their choice', () => {
@@ -333,7 +338,6 @@ describe('a request to Google', () => {
     expect(modeOf({ mode: 'required', names })).toEqual({ mode: 'ANY', allowedFunctionNames })
     expect(modeOf({ mode: 'auto', names })).toEqual({ mode: 'VALIDATED', allowedFunctionNames })
     expect(() => choose({ tools: [{ name: 'patch', isCustom: true }] })).toThrow(ApiError)
-    expect(() => choose({ choices: 2 })).toThrow(ApiError)
   })
 
   test('a JSON output beside functions is the call of a function before Gemini 3', () => {
@@ -616,6 +620,15 @@ describe('a response of Google', () => {
   })
 })
 
+test('several candidates and probabilities are those of a chat', () => {
+  const generationConfig = { candidateCount: 2, responseLogprobs: true, logprobs: 3 }
+  const { request } = decode({ generationConfig })
+  expect(request).toMatchObject({ choices: 2, logprobs: 3 })
+  const limited = { ...generationConfig, maxOutputTokens: 1_000 }
+  expect(encode(request).generationConfig).toEqual(limited)
+  expect(encode(withoutRaw(request)).generationConfig).toEqual(limited)
+})
+
 const choice = 0
 const claude: ChatEvent[] = [
   { type: 'thinking', choice, text: 'Let me' },
@@ -713,6 +726,22 @@ describe('a response to a client', () => {
       const text = content.map((one) => (one.type === 'text' ? one.text : '')).join('')
       expect(text).toBe('I look 👋')
     }
+  })
+
+  test('candidates of a stream may alternate', async () => {
+    const text = (own: number, word: string): ChatEvent => ({
+      type: 'text',
+      choice: own,
+      text: word,
+      logprobs: [{ token: word, logprob: -1, bytes: [...Buffer.from(word)], top_logprobs: [] }],
+    })
+    const end = (own: number): ChatEvent => ({ type: 'end', choice: own, reason: 'stop' })
+    const events = [text(0, 'One '), text(1, 'Two '), text(0, 'A'), end(1), text(0, 'B'), end(0)]
+    const reader = new GenerateReader()
+    const responses = await streamOf(events)
+    const read = responses.flatMap((response) => reader.read(JSON.stringify(response)) ?? [])
+    expect(gather(read).choices).toEqual(gather(events).choices)
+    expect(reader.end()).toEqual([{ type: 'done' }])
   })
 
   test('a hidden thought that no model signed comes back with the next call', async () => {

@@ -1,5 +1,6 @@
 /** One file, because the fields of a request and its contents are read together. */
 import type { FieldNames } from '../../kernel/errors.ts'
+import { choicesMax } from '../../kernel/limits.ts'
 import { isRecord, itemsOf, type Json, lookUp, recordOf, toText } from '../../kernel/schema.ts'
 import type {
   AssistantMessage,
@@ -51,6 +52,7 @@ export const fieldNames: FieldNames = {
   web_search: searchIn('tools'),
   tool_choice: 'toolConfig',
   max_tokens: 'generationConfig.maxOutputTokens',
+  n: 'generationConfig.candidateCount',
   response_format: 'generationConfig.responseSchema',
   reasoning_effort: 'generationConfig.thinkingConfig',
   stop: 'generationConfig.stopSequences',
@@ -63,14 +65,19 @@ export const fieldNames: FieldNames = {
 export const knownConfig: ReadonlySet<string> = new Set([
   ...samplingFields,
   'candidateCount',
+  'logprobs',
   'maxOutputTokens',
   'responseJsonSchema',
+  'responseLogprobs',
   'responseMimeType',
   'responseModalities',
   'responseSchema',
   'stopSequences',
   'thinkingConfig',
 ])
+
+/** Google's maximum of alternatives for a token. */
+const logprobsMax = 20
 
 interface DecodedGeneration extends DecodedChat {
   /** True if the client wants the text of the reasoning. */
@@ -93,12 +100,8 @@ export function decodeGeneration(
   const config = fieldsOf(body.generationConfig)
   rejectOthers(config, knownConfig, 'generationConfig.')
   checkConfig(config)
-  const outputMax = findCount(
-    config,
-    'maxOutputTokens',
-    Number.MAX_SAFE_INTEGER,
-    'generationConfig.',
-  )
+  const count = (name: string, max: number) => findCount(config, name, max, 'generationConfig.')
+  const outputMax = count('maxOutputTokens', Number.MAX_SAFE_INTEGER)
   const messages = decodeContents(body.contents, body.systemInstruction)
   const { tools, toolChoice, search } = readTools(body.tools, body.toolConfig)
   const format = readFormat(config)
@@ -112,11 +115,14 @@ export function decodeGeneration(
       tools,
       ...(toolChoice && { toolChoice }),
       ...(outputMax !== undefined && { outputMax }),
-      choices: 1,
+      choices: count('candidateCount', choicesMax) ?? 1,
       sampling: readSampling(config, samplingNames, 'generationConfig.'),
       stop: [config.stopSequences].flat().filter((text) => typeof text === 'string'),
       ...(reasoning && { reasoning }),
       ...(format && { format }),
+      ...(config.responseLogprobs === true && {
+        logprobs: count('logprobs', logprobsMax) ?? 0,
+      }),
       extra: {},
       raw: { api: 'gemini', body: sent },
     },
@@ -134,10 +140,7 @@ export function decodeGeneration(
 }
 
 /** Throws `bad_request` for values of generationConfig that a chat does not have. */
-function checkConfig({ candidateCount, responseModalities }: Json): void {
-  if ((candidateCount ?? 1) !== 1) {
-    throw invalidField('generationConfig.candidateCount', 'candidateCount must be 1.')
-  }
+function checkConfig({ responseModalities }: Json): void {
   const modalities: unknown = responseModalities ?? ['TEXT']
   const isText = Array.isArray(modalities) && modalities.every((one) => one === 'TEXT')
   if (isText) return
@@ -165,12 +168,14 @@ function readFormat({
 function readThinking({
   thinkingBudget: budget,
   thinkingLevel: level,
+  includeThoughts,
 }: Json): Reasoning | undefined {
+  const shown = includeThoughts === true && { summary: 'auto' }
   if (typeof level === 'string' && !/^(HIGH|THINKING_LEVEL_UNSPECIFIED)$/i.test(level)) {
-    return { effort: level.toLowerCase() }
+    return { effort: level.toLowerCase(), ...shown }
   }
-  if (typeof budget !== 'number' || budget < 0) return undefined
-  return budget < 1 ? { effort: 'none' } : { effort: effortOfBudget(budget), budget }
+  if (typeof budget !== 'number' || budget < 0) return shown || undefined
+  return budget < 1 ? { effort: 'none' } : { effort: effortOfBudget(budget), budget, ...shown }
 }
 
 /** Google's names of a web search, by generation of models. */

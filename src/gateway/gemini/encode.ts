@@ -25,7 +25,7 @@ import { isSystem } from '../conversation/contents.ts'
 import { addressTypes, mediaTypeOf, typeOfAddress } from '../conversation/media.ts'
 import { unknownFields, writeSampling } from '../conversation/sampling.ts'
 import { argumentsOf, completeSchema, emptySchema, schemaOf } from '../conversation/tools.ts'
-import { rejectChoices, rejectCustomTools } from '../conversation/unsupported.ts'
+import { rejectCustomTools } from '../conversation/unsupported.ts'
 import { contentsOf, fieldsOf, listOf, partFields, partsOf, textsOf } from './contents.ts'
 import { knownConfig, passedFields, samplingNames } from './decode.ts'
 import { isGemini3, isGemma, limitBudget, thinkingConfigOf } from './models.ts'
@@ -93,13 +93,13 @@ function signCalls(content: Json): Json {
 
 function writeRequest(request: ChatRequest, target: Target): Json {
   const { tools, format, toolChoice } = request
-  rejectChoices(request.choices)
   rejectCustomTools(tools)
   // Models before Gemini 3, and all with a forced call, reject JSON output beside functions. Then
   // the output is the call of a function, which the reader turns back into text.
   const isForced = toolChoice !== undefined && toolChoice !== 'auto' && toolChoice !== 'none'
   const isCalled = format && tools.length > 0 && (isForced || !isGemini3(target.model))
   const config = {
+    ...(request.choices > 1 && { candidateCount: request.choices }),
     ...encodeSampling(request, target.model),
     ...(request.stop.length > 0 && { stopSequences: request.stop.slice(0, stopsMax) }),
     ...(format && !isCalled && encodeFormat(format)),

@@ -15,6 +15,9 @@ const older = /gemini-(?:[12](?:[.-]|$)|pro$|pro-vision$|robotics-er-1\.5)/
 /** Returns whether a model is a Gemini 3 or later: it signs calls, and takes media in results. */
 export const isGemini3 = (model: string): boolean => /gemini-/.test(model) && !older.test(model)
 
+/** Returns whether a model thinks. Others reject a request for their thoughts. */
+const canThink = (model: string): boolean => isGemini3(model) || /gemini-2\.5/.test(model)
+
 /** Returns whether a model has no system instruction. */
 export const isGemma = (model: string): boolean => /(?:^|\/)gemma-/i.test(model)
 
@@ -28,11 +31,14 @@ const shareMax = 0.8
 
 /** Returns Google's settings of the reasoning, whose tokens are part of the output. */
 export function thinkingConfigOf(reasoning: Reasoning | undefined, target: Target): Json {
-  const { effort, budget } = reasoning ?? {}
-  const isKnown = effort !== undefined && efforts.includes(effort)
-  if (!isKnown && budget === undefined) return {}
-  const name = isKnown ? effort : undefined
+  const { effort, budget, summary } = reasoning ?? {}
   const { model, outputMax } = target
+  const isKnown = effort !== undefined && efforts.includes(effort)
+  if (!isKnown && budget === undefined) {
+    const isShown = summary !== undefined && canThink(model)
+    return isShown ? { thinkingConfig: { includeThoughts: true } } : {}
+  }
+  const name = isKnown ? effort : undefined
   const isOfLevels = isGemini3(model) && !/gemini-3-pro-image/.test(model)
   const settings = isOfLevels
     ? { thinkingLevel: levelOf(model, name ?? effortOf(budget)) }

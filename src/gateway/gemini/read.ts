@@ -23,12 +23,13 @@ export function readWhole(response: Json): ChatEvent[] {
 interface ChoiceState {
   calls: number
   isEnded: boolean
+  /** The pages of a search. */
+  urls: Set<string>
 }
 
 /** Reads the responses of one stream. It is whole after a reason of its end. */
 export class GenerateReader extends JsonReader {
   private readonly choices = new Map<number, ChoiceState>()
-  private readonly urls = new Set<unknown>()
   private isStarted = false
   private hasFailed = false
 
@@ -86,7 +87,7 @@ export class GenerateReader extends JsonReader {
   private stateOf(choice: number): ChoiceState {
     const known = this.choices.get(choice)
     if (known) return known
-    const state = { calls: 0, isEnded: false }
+    const state = { calls: 0, isEnded: false, urls: new Set<string>() }
     this.choices.set(choice, state)
     return state
   }
@@ -135,10 +136,11 @@ export class GenerateReader extends JsonReader {
 
   /** Returns the pages of a search. A stream repeats them. */
   private readGrounding(choice: number, metadata: unknown): ChatEvent[] {
+    const { urls } = this.stateOf(choice)
     return recordsIn(recordOf(metadata).groundingChunks).flatMap(({ web }): ChatEvent[] => {
       const { uri, title } = recordOf(web)
-      if (typeof uri !== 'string' || this.urls.has(uri)) return []
-      this.urls.add(uri)
+      if (typeof uri !== 'string' || urls.has(uri)) return []
+      urls.add(uri)
       return [{ type: 'citation', choice, citation: { url: uri, title: asString(title) || uri } }]
     })
   }

@@ -1,4 +1,4 @@
-import { type Json, recordOf } from '../../kernel/schema.ts'
+import { type Json, recordOf, recordsIn } from '../../kernel/schema.ts'
 import {
   type CallEvent,
   type ChatEvent,
@@ -48,11 +48,9 @@ function encodeResponse(
   options: GenerateOptions,
 ): Json {
   const candidates = (choices.length > 0 ? choices : [noChoice]).map((choice, index) => {
-    const writer = new PartWriter(options.showsThoughts, false)
-    const parts = writer.writeAll([...eventsOfChoice(choice, 0)])
-    const content = { role: 'model', parts: [...parts, ...writer.end()] }
-    const citations = choice.citations.map(({ url, title }) => toChunk(url, title))
-    return { content, index, finishReason: reasonOf(choice.reason), ...groundingOf(citations) }
+    const writer = new CandidateWriter(index, { ...options, isStream: false })
+    const parts = writer.write([...eventsOfChoice(choice, index)])
+    return writer.end(parts)
   })
   return { candidates, ...headOf(options), usageMetadata: usageOf(final) }
 }
@@ -67,13 +65,19 @@ const finishReasons: Partial<Record<EndReason, string>> = {
   filtered: 'SAFETY',
 }
 
-const reasonOf = (reason: EndReason | undefined): string =>
-  (reason && finishReasons[reason]) ?? 'STOP'
+/** Returns the probabilities of tokens, which are in OpenAI's format. */
+function logprobsOf(logprobs: readonly Json[]): Json {
+  if (logprobs.length === 0) return {}
+  const tops = logprobs.map(({ top_logprobs }) => ({
+    candidates: recordsIn(top_logprobs).map(toCandidate),
+  }))
+  const topCandidates = tops.some(({ candidates }) => candidates.length > 0) && {
+    topCandidates: tops,
+  }
+  return { logprobsResult: { chosenCandidates: logprobs.map(toCandidate), ...topCandidates } }
+}
 
-const toChunk = (uri: string, title: string): Json => ({ web: { uri, title } })
-
-const groundingOf = (groundingChunks: Json[]): Json =>
-  groundingChunks.length > 0 ? { groundingMetadata: { groundingChunks } } : {}
+const toCandidate = ({ token, logprob }: Json): Json => ({ token, logProbability: logprob })
 
 /** Returns the usage, with its cost in USD if known. Google counts thoughts separately. */
 function usageOf({ usage, cost }: FinalUsage): Json {
@@ -85,6 +89,59 @@ function usageOf({ usage, cost }: FinalUsage): Json {
     ...(reasoning > 0 && { thoughtsTokenCount: reasoning }),
     ...(cached > 0 && { cachedContentTokenCount: cached }),
     ...(cost !== undefined && { cost }),
+  }
+}
+
+interface CandidateOptions {
+  showsThoughts: boolean
+  isStream: boolean
+}
+
+/** Writes one choice. */
+class CandidateWriter {
+  private readonly parts: PartWriter
+  private readonly citations: Json[] = []
+  private logprobs: Json[] = []
+  private reason: EndReason | undefined
+
+  constructor(
+    private readonly index: number,
+    { showsThoughts, isStream }: CandidateOptions,
+  ) {
+    this.parts = new PartWriter(showsThoughts, isStream)
+  }
+
+  /** Returns the parts of the next steps. */
+  write(events: readonly ChatEvent[]): Json[] {
+    for (const event of events) {
+      if (event.type === 'end') this.reason = event.reason
+      if (event.type === 'text') this.logprobs.push(...(event.logprobs ?? []))
+      if (event.type === 'citation') {
+        this.citations.push({ web: { uri: event.citation.url, title: event.citation.title } })
+      }
+    }
+    return this.parts.writeAll(events)
+  }
+
+  takePending(): Json[] {
+    return this.parts.takePending()
+  }
+
+  /** Returns the candidate with some parts, and the probabilities up to them. */
+  present(parts: Json[]): Json {
+    const logprobs = logprobsOf(this.logprobs)
+    this.logprobs = []
+    return { content: { role: 'model', parts }, index: this.index, ...logprobs }
+  }
+
+  /** Returns the last candidate, with the calls and the reason of the end. */
+  end(parts: Json[] = []): Json {
+    const { citations, reason } = this
+    return {
+      ...this.present([...parts, ...this.parts.end()]),
+      finishReason: (reason && finishReasons[reason]) ?? 'STOP',
+      ...(citations.length > 0 && { groundingMetadata: { groundingChunks: citations } }),
+    }
   }
 }
 
@@ -217,28 +274,27 @@ function toFunctionCall({ id, name, args: text, signature }: OpenCall): Json {
 const encoder = new TextEncoder()
 const dataPrefix = 'data: '
 
-/** Writes the responses of a stream. Google's API has one choice here. */
+/** The candidate of a response behind one that was passed on with its end. */
+const emptyCandidate = { content: { role: 'model', parts: [{ text: '' }] }, index: 0 }
+
+/** Writes the responses of a stream. */
 class GenerateWriter implements StreamWriter {
-  private readonly parts: PartWriter
-  private readonly citations: Json[] = []
-  private reason: EndReason | undefined
+  /** The writers of the choices, by their number. */
+  private readonly candidates = new Map<number, CandidateWriter>()
   private isPassed = false
   /** True if a heartbeat has begun the line of the next event. */
   private isLineOpen = false
 
-  constructor(private readonly options: GenerateOptions) {
-    this.parts = new PartWriter(options.showsThoughts, true)
-  }
+  constructor(private readonly options: GenerateOptions) {}
 
   write(events: readonly ChatEvent[]): Uint8Array {
-    const own = events.filter((event) => 'choice' in event && event.choice === 0)
-    for (const event of own) {
-      if (event.type === 'end') this.reason = event.reason
-      if (event.type === 'citation') {
-        this.citations.push(toChunk(event.citation.url, event.citation.title))
-      }
-    }
-    return this.writeParts(this.parts.writeAll(own))
+    const byChoice = Map.groupBy(events.filter(isOfChoice), ({ choice }) => choice)
+    const candidates = [...byChoice].flatMap(([choice, own]) => {
+      const writer = this.candidateOf(choice)
+      const parts = writer.write(own)
+      return parts.length > 0 ? [writer.present(parts)] : []
+    })
+    return candidates.length === 0 ? noBytes : this.encode(this.response(candidates))
   }
 
   /** Returns an event of Google with the client's model. SDKs of Google reject comments. */
@@ -272,26 +328,31 @@ class GenerateWriter implements StreamWriter {
   /** Returns the last response, with the calls, the reason of the end and the usage. */
   end(final: FinalUsage): Uint8Array {
     if (this.isPassed && !this.isLineOpen) return noBytes
-    const usage = { usageMetadata: usageOf(final) }
-    // The end itself was passed on before.
-    const ending = this.isPassed
-      ? {}
-      : { finishReason: reasonOf(this.reason), ...groundingOf(this.citations) }
-    return this.encode({ ...this.response(this.parts.end(), ending), ...usage })
+    this.candidateOf(0)
+    const writers = [...this.candidates].toSorted(([a], [b]) => a - b)
+    const candidates = this.isPassed ? [emptyCandidate] : writers.map(([, writer]) => writer.end())
+    return this.encode({ ...this.response(candidates), usageMetadata: usageOf(final) })
   }
 
   fail(error: Json): Uint8Array {
-    const text = this.writeParts(this.parts.takePending())
+    const pending = [...this.candidates.values()].flatMap((writer) => {
+      const parts = writer.takePending()
+      return parts.length > 0 ? [writer.present(parts)] : []
+    })
+    const text = pending.length === 0 ? noBytes : this.encode(this.response(pending))
     return Buffer.concat([text, this.encode(toGeminiError({ error }, 502))])
   }
 
-  private writeParts(parts: Json[]): Uint8Array {
-    return parts.length === 0 ? noBytes : this.encode(this.response(parts))
+  private candidateOf(choice: number): CandidateWriter {
+    const { showsThoughts } = this.options
+    const known = this.candidates.get(choice)
+    const writer = known ?? new CandidateWriter(choice, { showsThoughts, isStream: true })
+    this.candidates.set(choice, writer)
+    return writer
   }
 
-  private response(parts: Json[], ending: Json = {}): Json {
-    const content = { role: 'model', parts }
-    return { candidates: [{ content, index: 0, ...ending }], ...headOf(this.options) }
+  private response(candidates: Json[]): Json {
+    return { candidates, ...headOf(this.options) }
   }
 
   private encode(response: Json): Uint8Array {
@@ -300,3 +361,6 @@ class GenerateWriter implements StreamWriter {
     return encoder.encode(`${prefix}${JSON.stringify(response)}\n\n`)
   }
 }
+
+type ChoiceEvent = Extract<ChatEvent, { choice: number }>
+const isOfChoice = (event: ChatEvent): event is ChoiceEvent => 'choice' in event

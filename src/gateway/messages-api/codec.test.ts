@@ -203,7 +203,10 @@ describe('a request of a client', () => {
     })
     const reasoning = (more: Json) => decoded({ messages, ...more }).reasoning
     const budget = (budget_tokens: number) => ({ thinking: { type: 'enabled', budget_tokens } })
-    expect(reasoning(budget(10_000))).toEqual({ effort: 'medium', budget: 10_000 })
+    const shown = { summary: 'auto' }
+    expect(reasoning(budget(10_000))).toEqual({ effort: 'medium', budget: 10_000, ...shown })
+    expect(reasoning({ thinking: { type: 'adaptive' } })).toEqual(shown)
+    expect(reasoning({ thinking: { type: 'adaptive', display: 'omitted' } })).toBeUndefined()
     expect(reasoning({ thinking: { type: 'disabled' } })).toBeUndefined()
     expect(reasoning({ output_config: { effort: 'high' } })).toBeUndefined()
     expect(reasoning({ output_config: { effort: 'low' } })).toEqual({ effort: 'low' })
@@ -496,6 +499,9 @@ describe('a conversation of another API', () => {
     expect(sent('claude-opus-4-6', 'xhigh').output_config).toEqual({ effort: 'high' })
     expect(sent('claude-sonnet-5-5', 'none').thinking).toEqual({ type: 'between_tools' })
     expect(sent('claude-opus-5-5', 'none')).toMatchObject({ output_config: { effort: 'low' } })
+    const shown = encoded({ reasoning: { summary: 'auto' } }, { model: 'claude-opus-4-7' })
+    expect(shown.thinking).toEqual({ type: 'adaptive', display: 'summarized' })
+    expect(shown).not.toHaveProperty('output_config')
     expect(sent('claude-opus-4-7', 'none')).not.toHaveProperty('temperature')
     const older = sent('claude-haiku-4-5', 'none')
     expect(older).toMatchObject({ temperature: 1, top_k: 4 })

@@ -166,9 +166,11 @@ function readOutputConfig({ thinking, output_config, output_format }: Json): {
     throw invalidField('output_config', `output_config.${name} is not supported. Remove it.`)
   }
   const budget = readBudget(thinking)
+  const { type = 'disabled', display } = recordOf(thinking)
   const reasoning = {
     ...(budget !== undefined && { effort: effortOfBudget(budget), budget }),
     ...(!isUnset(effort) && effort !== 'high' && { effort: readEffort(effort) }),
+    ...(type !== 'disabled' && display !== 'omitted' && { summary: 'auto' }),
   }
   return {
     ...(Object.keys(reasoning).length > 0 && { reasoning }),

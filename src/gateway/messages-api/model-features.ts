@@ -87,14 +87,15 @@ export function toThinking(
   model: ModelFeatures,
   outputMax: number,
 ): ThinkingFields {
-  const { effort, budget } = reasoning
+  const { effort, budget, summary } = reasoning
   if (effort === 'none' || (effort === undefined && budget === 0)) return leastThinking(model)
   const word = effortOf(reasoning) ?? ''
   const share = shareOfEffort(word)
-  if (share === undefined) return {}
-  if (model.isAdaptive) {
-    return { thinking: { type: 'adaptive', display: 'summarized' }, effort: effortAt(word, model) }
+  if (model.isAdaptive && (share !== undefined || summary !== undefined)) {
+    const thinking = { type: 'adaptive', display: 'summarized' }
+    return { thinking, ...(share !== undefined && { effort: effortAt(word, model) }) }
   }
+  if (share === undefined) return {}
   const own = budget ?? Math.round(model.outputMax * share)
   const budget_tokens = budgetWithin(own, outputMax)
   return budget_tokens === undefined ? {} : { thinking: { type: 'enabled', budget_tokens } }

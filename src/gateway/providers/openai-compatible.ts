@@ -1,5 +1,5 @@
 import { classifyNetworkError } from '../../kernel/fetch.ts'
-import { asString, type Json, recordOf, recordsIn } from '../../kernel/schema.ts'
+import { asString, recordOf, recordsIn } from '../../kernel/schema.ts'
 import { second } from '../../kernel/time.ts'
 import type { ChatRequest, Message } from '../conversation/chat-request.ts'
 import type { UpstreamCodec } from '../conversation/codec.ts'
@@ -50,10 +50,8 @@ export function createOpenAiAdapter(row: OpenAiUpstream): Upstream {
     kind: 'openai',
     apis: hasResponses ? ['chat', 'responses'] : ['chat'],
     send: (call) => request(upstream, call, buildRequestBody(call, row.freeFields)),
-    async chat(call) {
-      const isResponses = hasResponses && needsResponses(call.request)
-      return (isResponses && (await sendResponses(call))) || sendAs(codec, call, send)
-    },
+    chat: async (call) =>
+      (hasResponses && (await sendResponses(call))) || sendAs(codec, call, send),
     ignoredFields: ({ path, body }) => {
       const known = requestFieldsOf(path, row.freeFields ?? [])
       return ignoredFields(body, (name) => known.has(name))
@@ -122,20 +120,36 @@ async function request(
 /**
  * Returns a function that sends requests of the Responses API. It returns undefined for a request
  * that the upstream takes only as a chat. It asks only once for a model that the upstream does not
- * have there.
+ * have there, and for the thoughts of one that shows none.
  */
 function createResponsesSender(send: Send): (call: UpstreamChat) => Promise<SentChat | undefined> {
   const missing = new Set<string>()
-  return async (call) => {
-    const { model, request } = call
-    if (missing.has(model)) return undefined
-    const sent = await sendAs(responsesCodec, call, send)
+  const silent = new Set<string>()
+  const sendIfNeeded = async (call: UpstreamChat): Promise<SentChat | undefined> => {
+    const { model } = call
+    const request = silent.has(model) ? withoutSummary(call.request) : call.request
+    if (missing.has(model) || !needsResponses(request)) return undefined
+    const sent = await sendAs(responsesCodec, { ...call, request }, send)
     if (!('rejected' in sent)) return sent
-    const rejected = rejectedPart(sent.rejected, request.raw?.body ?? {})
+    const rejected = rejectedPart(sent.rejected, request)
     if (rejected === 'model') missing.add(model)
-    return rejected ? undefined : sent
+    if (rejected !== 'summary') return rejected ? undefined : sent
+    silent.add(model)
+    return sendIfNeeded(call)
   }
+  return sendIfNeeded
 }
+
+/** Returns a chat of another API that does not ask for the text of thoughts. */
+function withoutSummary(chat: ChatRequest): ChatRequest {
+  const { reasoning, ...request } = chat
+  if (!asksForSummary(chat)) return chat
+  const { summary: _, ...rest } = reasoning ?? {}
+  return { ...request, ...(Object.keys(rest).length > 0 && { reasoning: rest }) }
+}
+
+const asksForSummary = ({ raw, reasoning }: ChatRequest): boolean =>
+  raw?.api !== 'responses' && reasoning?.summary !== undefined
 
 /** Statuses of a server without the Responses API, or without the model in it. */
 const missingStatuses = [404, 405, 501]
@@ -144,19 +158,24 @@ const missingStatuses = [404, 405, 501]
 const fieldsOfResponses =
   /^(include|max_tool_calls|metadata|reasoning\.\w*(summary|context)|stream_options|truncation)\b/
 
+/** The fields of thoughts. Models without any reject them, and so do some accounts. */
+const fieldsOfSummary = /^(include|reasoning\.\w*summary)\b/
+
 /**
- * Returns what the upstream rejects: the model, or only this request, whose chat it may take;
- * undefined for any other error.
+ * Returns what the upstream rejects: the model, the summary of its thoughts, or only this request,
+ * whose chat it may take; undefined for any other error.
  */
 function rejectedPart(
   { status, body }: UpstreamRejection,
-  { tools }: Json,
-): 'model' | 'request' | undefined {
+  request: ChatRequest,
+): 'model' | 'summary' | 'request' | undefined {
+  const { tools } = request.raw?.body ?? {}
   const { code, param } = recordOf(body.error)
   const field = asString(param)
   if (missingStatuses.includes(status)) return field.startsWith('input') ? 'request' : 'model'
   if (status !== 400) return undefined
   if (field === 'model') return 'model'
+  if (asksForSummary(request) && fieldsOfSummary.test(field)) return 'summary'
   const hasTool = recordsIn(tools).some(({ type }) => type !== 'function')
   const isOfTool = field.startsWith('tools') && hasTool
   // The reasoning of another upstream, which a chat does not contain.

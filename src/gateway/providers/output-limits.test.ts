@@ -189,11 +189,13 @@ describe.each(Object.entries(clients))('a client of %s', (client, requestOf) => 
 })
 
 test('the hold covers the limit of every choice', async () => {
-  for (const { id } of models.filter(({ kind }) => kind === 'openai')) {
+  for (const { id, kind } of models.filter((model) => ['openai', 'google'].includes(model.kind))) {
     for (const max of [undefined, 50, 9_000]) {
       const more = { n: 3, ...(max !== undefined && { max_tokens: max }) }
       await gus.call('POST', '/v1/chat/completions', { model: id, messages: hello, ...more })
-      const { n, max_tokens: limit } = seen.at(-1) ?? {}
+      const sent = seen.at(-1) ?? {}
+      const { n = recordOf(sent.generationConfig).candidateCount } = sent
+      const limit = limitsIn[kind]?.(sent).output
       const covered = Number((await ctx.lastUse(gus)).held) / nanoUsdPerToken
       const own = models.find((model) => model.id === id)?.maxOutput
       expect({ id, max, n, isCovered: 3 * Number(limit ?? own) <= covered }).toEqual({

@@ -7,7 +7,7 @@ import { startWithProviders } from '../../testing/fixtures/with-providers.ts'
 import { chargeOf } from '../models/charge.ts'
 import { createUsage } from '../models/usage.ts'
 
-const names = ['ok', '500', 'other', 'tools', 'failed', 'absent', 'sealed']
+const names = ['ok', '500', 'other', 'tools', 'failed', 'absent', 'sealed', 'silent']
 const text = fakeText.join('')
 
 const fake = startFakeUpstream()
@@ -249,6 +249,33 @@ describe('a chat is sent', () => {
       }
     })
     expect(received.map(({ path }) => path)).toEqual(['/v1/responses', chat, '/v1/responses', chat])
+  })
+
+  test('without effort, where the model shows no thoughts, for which it is asked once', async () => {
+    const rejected = json(400, { error: { message: 'No.', param: 'reasoning.summary' } })
+    const message = { type: 'message', content: [{ type: 'output_text', text: 'Hi.' }] }
+    const done = json(200, { id: 'resp_1', status: 'completed', output: [message], usage })
+    fake.script('fake/silent', rejected, done, done, ok)
+    const send = (thinking: object) =>
+      gus.call('POST', '/v1/messages', {
+        model: 'fake/silent',
+        max_tokens: 3_000,
+        messages: [{ role: 'user', content: 'Say hello.' }],
+        thinking,
+      })
+    const budget = { type: 'enabled', budget_tokens: 1_024 }
+    const received = await receivedBy(async () => {
+      for (const thinking of [budget, budget, { type: 'adaptive' }]) {
+        const { body } = await send(thinking)
+        expect(body).toMatchObject({ content: [{ type: 'text', text: 'Hi.' }] })
+      }
+    })
+    expect(received.map(({ path, body }) => [path, body.reasoning])).toEqual([
+      ['/v1/responses', { effort: 'low', summary: 'auto' }],
+      ['/v1/responses', { effort: 'low' }],
+      ['/v1/responses', { effort: 'low' }],
+      [chat, undefined],
+    ])
   })
 
   test('for no other error', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 
 import { createGoogleGenerativeAI } from '@ai-sdk/google'
-import { ApiError, FunctionCallingConfigMode, GoogleGenAI, Type } from '@google/genai'
+import { ApiError, FinishReason, FunctionCallingConfigMode, GoogleGenAI, Type } from '@google/genai'
 import { embedMany, generateText, isStepCount, streamText, tool } from 'ai'
 import { z } from 'zod'
 
@@ -91,6 +91,29 @@ describe('@google/genai', () => {
     expect(parts.map((part) => part.thought === true)).toEqual([true, false])
   })
 
+  test('several candidates have the probabilities of their tokens, whole and streamed', async () => {
+    const config = { candidateCount: 2, responseLogprobs: true, logprobs: 1 }
+    const request = { model, contents: 'ahoy there', config }
+    const whole = await client().generateContent(request)
+    const streamed = await Array.fromAsync(await client().generateContentStream(request))
+    for (const responses of [[whole], streamed]) {
+      const candidates = responses.flatMap((response) => response.candidates ?? [])
+      for (const index of [0, 1]) {
+        const own = candidates.filter((candidate) => candidate.index === index)
+        const parts = own.flatMap(({ content }) => content?.parts ?? [])
+        const tokens = own.flatMap(({ logprobsResult }) => logprobsResult?.chosenCandidates ?? [])
+        const tops = own.flatMap(({ logprobsResult }) => logprobsResult?.topCandidates ?? [])
+        expect(parts.map(({ text }) => text).join('')).toBe('ahoy there')
+        expect(tokens.map(({ token }) => token).join('')).toBe('ahoy there')
+        expect(tops.map((top) => top.candidates?.length)).toEqual(tokens.map(() => 1))
+        expect(own.at(-1)?.finishReason).toBe(FinishReason.STOP)
+      }
+    }
+    const { candidatesTokenCount: one } =
+      (await client().generateContent({ model, contents: 'ahoy there' })).usageMetadata ?? {}
+    expect(whole.usageMetadata?.candidatesTokenCount).toBe(2 * Number(one))
+  })
+
   test('tokens are counted, texts embedded, models listed', async () => {
     const before = await gateway.spent()
     const { totalTokens } = await client().countTokens({ model, contents: 'ahoy there' })
@@ -122,10 +145,13 @@ describe('@google/genai', () => {
       status: 404,
       text: expect.stringContaining('NOT_FOUND'),
     })
-    const twice = client().generateContent({ ...request, config: { candidateCount: 2 } })
-    expect(await failure(twice)).toMatchObject({
+    const spoken = client().generateContent({
+      ...request,
+      config: { responseModalities: ['AUDIO'] },
+    })
+    expect(await failure(spoken)).toMatchObject({
       status: 400,
-      text: expect.stringContaining('candidateCount must be 1'),
+      text: expect.stringContaining('responseModalities must be'),
     })
   })
 })
