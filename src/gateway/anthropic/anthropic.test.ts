@@ -45,6 +45,15 @@ describe('models', () => {
     ])
   })
 
+  test('are five of them for a limit of five, with a next page', async () => {
+    const all = (await client.models.list({ limit: 1_000 })).data
+    expect(all.length).toBeGreaterThan(5)
+    expect(await get('/v1/models?limit=5', version)).toEqual([
+      200,
+      { data: all.slice(0, 5), has_more: true, first_id: all[0]?.id, last_id: all[4]?.id },
+    ])
+  })
+
   test('are listed in pages, forwards and backwards', async () => {
     const all = (await client.models.list({ limit: 1_000 })).data.map(({ id }) => id)
     const first = await client.models.list({ limit: 2 })

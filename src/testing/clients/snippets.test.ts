@@ -10,6 +10,11 @@ import { generateText } from 'ai'
 import Groq from 'groq-sdk'
 import OpenAI from 'openai'
 
+import { agent as claudeCode } from '../../../scripts/clients/claude-code.ts'
+import { agent as cline } from '../../../scripts/clients/cline.ts'
+import { agent as continueCli } from '../../../scripts/clients/cn.ts'
+import { agent as geminiCli } from '../../../scripts/clients/gemini-cli.ts'
+import { agent as pi } from '../../../scripts/clients/pi.ts'
 import { startClientServer } from './server.ts'
 
 /** The examples of docs/clients.md for packages that the tests use, at their own base URLs. */
@@ -59,4 +64,43 @@ test.each(Object.entries(examples))('docs/clients.md: %s', async (start, call) =
   const [url = ''] = rest?.split("'") ?? []
   expect(url).toStartWith('http://localhost:3000')
   expect(await call(url.replace('http://localhost:3000', origin))).toBe('Ahoy')
+})
+
+/** The texts between which an agent of the examples is set up. */
+const sectionOf = (title: string): string =>
+  docs.split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? ''
+const to = { origin: 'http://localhost:3000', key: '$GATEWAY_KEY', model }
+const words = (list: string[] = []): string => list.join(' ')
+const fileOf = (files: Record<string, string> = {}): unknown =>
+  JSON.parse(Object.values(files)[0] ?? 'null')
+
+test.each([
+  ['Claude Code', claudeCode],
+  ['Gemini CLI', geminiCli],
+])(
+  'docs/clients.md: the variables of %s are those of its run in scripts/clients',
+  (title, agent) => {
+    const section = sectionOf(title)
+    const shown = [...section.matchAll(/^export (\w+)=(.*)$/gm)].map(([, name, value]) => [
+      name,
+      value,
+    ])
+    expect(shown.length).toBeGreaterThan(1)
+    expect(agent.env?.(to)).toMatchObject(Object.fromEntries(shown))
+    expect(section).toContain(`\n${agent.command} `)
+  },
+)
+
+test('docs/clients.md: the settings of agents are those of their runs in scripts/clients', () => {
+  expect(sectionOf('Cline')).toContain(words([cline.command, ...(cline.setup?.(to) ?? [])]))
+  const [, models = ''] = /```json\n(.*)\n```/.exec(sectionOf('pi')) ?? []
+  expect(JSON.parse(models)).toEqual(fileOf(pi.files?.(to)))
+  expect(words(pi.words(to))).toContain('--provider berth --model demo/chat')
+  expect(sectionOf('pi')).toContain('`pi --provider berth --model demo/chat`')
+  const { provider, apiBase } = Object(fileOf(continueCli.files?.(to))).models[0]
+  for (const setting of [`provider: ${provider}`, `model: ${model}`, `apiBase: ${apiBase}`]) {
+    expect(sectionOf('Continue')).toContain(setting)
+  }
+  const { selectedType } = Object(fileOf(geminiCli.files?.(to))).security.auth
+  expect(sectionOf('Gemini CLI')).toContain(`\`security.auth.selectedType\` to \`${selectedType}\``)
 })
