@@ -6,7 +6,7 @@
  */
 import { type Browser, type BrowserContext, chromium } from 'playwright-core'
 
-import { chromiumFlags, findBrowser, until } from '../../src/testing/browsers/browser.ts'
+import { chromiumFlags, findBrowser, findInBrowser } from '../../src/testing/browsers/browser.ts'
 import { median } from './load/load.ts'
 import { pageOf } from './load/page.ts'
 import { openPhone, slowDown } from './load/phone.ts'
@@ -41,7 +41,7 @@ async function timeOf(context: BrowserContext, url: string): Promise<number> {
   await page.addInitScript(listen)
   await slowDown(page)
   await page.goto(url, { waitUntil: 'commit', timeout: waitMs })
-  const ms = await until(
+  const ms = await findInBrowser(
     async () => Number(await page.evaluate('self.paintedMs')) || undefined,
     waitMs,
   )

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 
 import { embeddedLibraries } from '../../src/apps/libraries/embedded.ts'
 import { allBrowsers } from '../../src/testing/browsers/all-browsers.ts'
-import { type Browser, findBrowser, until } from '../../src/testing/browsers/browser.ts'
+import { type Browser, findBrowser, findInBrowser } from '../../src/testing/browsers/browser.ts'
 import { quick } from './load/load.ts'
 import { pageOf } from './load/page.ts'
 import {
@@ -87,7 +87,7 @@ async function timeOf(browser: Browser, origin: string, path: string): Promise<n
   const tab = await browser.open()
   await tab.goto(`${origin}/robots.txt`)
   await tab.evaluate(`void setTimeout(() => (location.href = ${JSON.stringify(origin + path)}))`)
-  const found = await until(async () => {
+  const found = await findInBrowser(async () => {
     const text = `self.told.flatMap((m) => m?.painted ? [m.painted - performance.timeOrigin] : [])[0] ?? 0`
     const ms = await tab.evaluate(text).catch(() => 0)
     return typeof ms === 'number' && ms > 0 ? ms : undefined

@@ -2,18 +2,28 @@
 const untilMs = 45_000
 const pollMs = 10
 
+type Poll<T> = () => T | false | undefined | Promise<T | false | undefined>
+
 /** Polls until a result is truthy and returns it. Throws after 45 s, or `ms`. */
-export async function until<T>(
-  poll: () => T | false | undefined | Promise<T | false | undefined>,
-  ms = untilMs,
-): Promise<T> {
+export async function until<T>(poll: Poll<T>, ms = untilMs): Promise<T> {
+  const found = await findWithin(poll, ms)
+  if (found !== undefined) return found
+  throw new Error('The condition did not become true.')
+}
+
+/** Polls until a result is truthy and returns it; undefined after `ms` milliseconds. */
+export async function findWithin<T>(
+  poll: Poll<T>,
+  ms: number,
+  pauseMs = pollMs,
+): Promise<T | undefined> {
   const deadline = performance.now() + ms
-  while (performance.now() < deadline) {
+  for (;;) {
     const found = await poll()
     if (found !== undefined && found !== false) return found
-    await Bun.sleep(pollMs)
+    if (performance.now() > deadline) return undefined
+    await Bun.sleep(pauseMs)
   }
-  throw new Error('The condition did not become true.')
 }
 
 /** Resolves after a turn of the event loop: what was due before it has run. */

@@ -16,7 +16,7 @@ import { closeContext, createContext } from '../../server/context.ts'
 import { admin } from '../../server/operator/admin.ts'
 import { recordHours, recordMetrics } from '../../server/operator/metrics-history.ts'
 import { findViolations } from '../../testing/browsers/axe.ts'
-import { findBrowser, until } from '../../testing/browsers/browser.ts'
+import { findBrowser, findInBrowser } from '../../testing/browsers/browser.ts'
 import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
 import { findSmallTargets, touchPhone } from '../../testing/browsers/targets.ts'
 import { fakeCaptures } from '../../testing/fixtures/fake-captures.ts'
@@ -97,7 +97,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
           const contents = () => preview.frames().map((frame) => frame.content().catch(() => ''))
           const inside = async () => (await Promise.all(contents())).join('')
           const isShown = async () => (await inside()).includes('Harbour of with') || undefined
-          expect(await until(isShown, ms)).toBe(true)
+          expect(await findInBrowser(isShown, ms)).toBe(true)
         }
         await preview.close()
 

@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { findByName, operatorLink } from '../../people/people.ts'
-import { type Browser, findBrowser, type Tab, until } from '../../testing/browsers/browser.ts'
+import {
+  type Browser,
+  findBrowser,
+  findInBrowser,
+  type Tab,
+} from '../../testing/browsers/browser.ts'
 import { openFirefox } from '../../testing/browsers/firefox.ts'
 import { fund, password } from '../../testing/fixtures/people.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
@@ -52,7 +57,7 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
       const found = await tab.evaluate(expression).catch(() => undefined)
       return found === true ? true : undefined
     }
-    expect([expression, await until(isSo, waitMs)]).toEqual([expression, true])
+    expect([expression, await findInBrowser(isSo, waitMs)]).toEqual([expression, true])
   }
   /** Runs an action on an element when it exists. */
   async function use(tab: Tab, selector: string, what: string): Promise<void> {

@@ -7,7 +7,7 @@ import { zipSync } from 'fflate'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 
 import { findViolations } from '../../testing/browsers/axe.ts'
-import { findBrowser, until } from '../../testing/browsers/browser.ts'
+import { findBrowser, findInBrowser } from '../../testing/browsers/browser.ts'
 import { dropFiles } from '../../testing/browsers/drop.ts'
 import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
 import { badZips } from '../../testing/fixtures/bad-zips.ts'
@@ -23,7 +23,7 @@ const cornersOf = (element: unknown): string =>
 
 /** Waits for a text in one of the frames of the sandbox, and returns that frame's text. */
 async function appText(page: Page, expected: string): Promise<string> {
-  const found = await until(async () => {
+  const found = await findInBrowser(async () => {
     for (const frame of page.frames().slice(1)) {
       const text = await frame.evaluate<string>('document.body?.innerText ?? ""').catch(() => '')
       if (text.includes(expected)) return text
@@ -138,7 +138,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('a person makes an app in
       await page.getByLabel('Speed').fill('2')
       const app = page.frameLocator('iframe').locator('body')
       const tempo = async () => (await app.evaluate<unknown, unknown>('tempo()')) === 2 || undefined
-      expect(await until(tempo, ms)).toBe(true)
+      expect(await findInBrowser(tempo, ms)).toBe(true)
       await page.close()
     },
     ms,

@@ -2,10 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { recordOf } from '../../kernel/schema.ts'
-import { allBrowsers } from '../../testing/browsers/all-browsers.ts'
+import { allBrowsers, openServedBrowser } from '../../testing/browsers/all-browsers.ts'
 import { type Browser, findBrowser } from '../../testing/browsers/browser.ts'
-import { serve } from '../../testing/fixtures/serve.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import type { TestServer } from '../../testing/fixtures/test-server.ts'
 import { until } from '../../testing/until.ts'
 
 const ms = 180_000
@@ -67,22 +66,14 @@ for (const [name, openBrowser] of allBrowsers) {
   const path = findBrowser(name)
   describe.skipIf(path === undefined)(`moments in ${name}`, () => {
     let t: TestServer
-    let server: ReturnType<typeof serve>
     let browser: Browser
     let origin = ''
+    let close: () => Promise<void>
 
     beforeAll(async () => {
-      server = serve(() => t)
-      origin = `http://localhost:${server.port}`
-      t = await startTestServer({ APP_URL: origin })
-      browser = await openBrowser(path ?? '')
+      ;({ t, browser, origin, close } = await openServedBrowser(openBrowser, path ?? ''))
     }, ms)
-    afterAll(async () => {
-      await browser.close()
-      await browser.lookups()
-      await server.stop(true)
-      await t.close()
-    })
+    afterAll(() => close())
 
     test(
       'the last seconds become a looping picture, which is shared as a file with the link',

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { escapeHtml } from '../../kernel/text.ts'
 import { hour } from '../../kernel/time.ts'
-import { findBrowser, until } from '../../testing/browsers/browser.ts'
+import { findBrowser, findInBrowser } from '../../testing/browsers/browser.ts'
 import { PayloadBrowser } from '../../testing/browsers/payload-browser.ts'
 import { FormBrowser as Visitor } from '../../testing/fixtures/form-browser.ts'
 import { password } from '../../testing/fixtures/people.ts'
@@ -43,7 +43,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('user-provided text', () 
       const page = await browser.openControl()
       const didRun = (word: string) => browser.ran.some((what) => what.startsWith(word))
       const didBoth = async () => (didRun('alert') && didRun('asks')) || undefined
-      expect(await until(didBoth, ms / 4)).toBe(true)
+      expect(await findInBrowser(didBoth, ms / 4)).toBe(true)
       await page.context().close()
     },
     ms,

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 
 import { findViolations } from '../../testing/browsers/axe.ts'
-import { findBrowser, until } from '../../testing/browsers/browser.ts'
+import { findBrowser, findInBrowser } from '../../testing/browsers/browser.ts'
 import { dropFiles } from '../../testing/browsers/drop.ts'
 import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
 import { password } from '../../testing/fixtures/people.ts'
@@ -160,7 +160,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the studio in chromium',
       ] as const) {
         await page.goto(`${origin}/studio/${id}/versions`)
         await page.getByRole('link', { name: `Preview version ${version}` }).click()
-        const found = await until(async () => {
+        const found = await findInBrowser(async () => {
           for (const frame of page.frames().slice(1)) {
             const shown = await frame.evaluate<string>(drawn).catch(() => '')
             if (shown.startsWith(word)) return shown

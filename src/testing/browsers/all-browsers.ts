@@ -4,6 +4,8 @@ import { join } from 'node:path'
 
 import { type BrowserContext, chromium } from 'playwright-core'
 
+import { serve } from '../fixtures/serve.ts'
+import { startTestServer, type TestServer } from '../fixtures/test-server.ts'
 import { addressBar, type Browser, localName, recorder, type Tab, viewport } from './browser.ts'
 import { openFirefox } from './firefox.ts'
 import { openWebkit } from './webkit.ts'
@@ -19,6 +21,25 @@ const only = Bun.env['TEST_BROWSER']
 
 /** The browsers of tests that run in each: all, or the one that TEST_BROWSER names. */
 export const allBrowsers = all.filter(([name]) => only === undefined || name === only)
+
+/** Starts a test server whose APP_URL is its own port, and a browser to open it. */
+export async function openServedBrowser(
+  open: Opener[1],
+  path: string,
+): Promise<{ t: TestServer; browser: Browser; origin: string; close(): Promise<void> }> {
+  let t: TestServer
+  const server = serve(() => t)
+  const origin = `http://localhost:${server.port}`
+  t = await startTestServer({ APP_URL: origin })
+  const browser = await open(path)
+  const close = async (): Promise<void> => {
+    await browser.close()
+    await browser.lookups()
+    await server.stop(true)
+    await t.close()
+  }
+  return { t, browser, origin, close }
+}
 
 // Playwright's default flags disable preconnect and prefetch, which the red team tests.
 const flags =

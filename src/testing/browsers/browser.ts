@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 
 import { isThorough } from '../thorough.ts'
+import { findWithin } from '../until.ts'
 
 /** A browser under remote control. */
 export interface Browser {
@@ -145,20 +146,19 @@ export function findBrowser(name: Browser['name']): string | undefined {
 export const findWhole = (): string | undefined => findBrowser('chromium')
 
 /** A browser may never answer for a frame that it replaces meanwhile. */
-const pollMsMax = 5_000
+const resultMsMax = 5_000
+const pauseMs = 100
 
-/** Polls until a result is there, for at most `ms` milliseconds. */
-export async function until<T>(
+/** Polls a browser until a result is there; undefined after `ms` milliseconds. */
+export const findInBrowser = <T>(
   poll: () => Promise<T | undefined>,
   ms: number,
-): Promise<T | undefined> {
-  const end = performance.now() + ms
-  for (;;) {
-    const found = await Promise.race([poll(), Bun.sleep(pollMsMax).then(() => undefined)])
-    if (found !== undefined || performance.now() > end) return found
-    await Bun.sleep(100)
-  }
-}
+): Promise<T | undefined> =>
+  findWithin(
+    () => Promise.race([poll(), Bun.sleep(resultMsMax).then(() => undefined)]),
+    ms,
+    pauseMs,
+  )
 
 /** Returns the field names of the messages that a top document recorded. */
 export async function receivedBy(evaluate: Tab['evaluate']): Promise<string[]> {

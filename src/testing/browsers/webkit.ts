@@ -6,10 +6,10 @@ import { freePort } from '../free-port.ts'
 import {
   type Browser,
   browsers,
+  findInBrowser,
   handsOf,
   receivedBy,
   type Tab,
-  until,
   viewport,
 } from './browser.ts'
 
@@ -97,7 +97,7 @@ export async function openWebkit(path: string): Promise<Browser> {
       () => true as const,
       () => undefined,
     )
-  await until(isUp, startMs)
+  await findInBrowser(isUp, startMs)
   const alwaysMatch = {
     pageLoadStrategy: 'none',
     unhandledPromptBehavior: 'dismiss',
@@ -164,7 +164,7 @@ function tabOf(session: Session, handle: string): Tab {
         await session.send('POST', '/url', { url })
         // The command returns before the page has changed.
         const isThere = () => session.run('return self.left !== true')
-        await until(
+        await findInBrowser(
           () =>
             isThere()
               .then((is) => (is === true ? is : undefined))

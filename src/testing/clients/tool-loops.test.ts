@@ -5,130 +5,40 @@ import { GoogleGenAI, type Part as GooglePart } from '@google/genai'
 import Groq from 'groq-sdk'
 import OpenAI from 'openai'
 
-import { type ChatResponse, eventsOf } from '../../gateway/conversation/chat-event.ts'
-import type { ChatRequest, Part, ThinkingPart } from '../../gateway/conversation/chat-request.ts'
-import { createUsage } from '../../gateway/models/usage.ts'
-import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
-import { type ApiName, apis } from '../conversations/apis.ts'
-import { startClientServer } from './server.ts'
+import type { ChatRequest, Part } from '../../gateway/conversation/chat-request.ts'
+import { isRecord, recordOf } from '../../kernel/schema.ts'
+import { apis } from '../conversations/apis.ts'
+import { startThinkers, thinkers } from './thinkers.ts'
 
 /**
  * SDKs in a loop of two calls at a time, whose results have an image and marks of the cache, with
  * a model of each kind of upstream that thinks before.
  */
 
-const thoughtText = 'I look twice.'
-const signature = Buffer.from('signed by the model').toString('base64')
 const png =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
 
-interface Thinker {
-  kind: string
-  api: Exclude<ApiName, 'openrouter'>
-  base: string
-  thought: Omit<ThinkingPart, 'type'>
-  ids: [string, string]
-  /** Google signs the first of parallel calls. */
-  callSignature?: string
+/** The ids of the two calls, in the form of each model. */
+const callIds: Record<string, [string, string]> = {
+  'deep-thinker': ['functions.look:0', 'functions.look:1'],
+  'gpt-5.5': ['call_one', 'call_two'],
+  'claude-opus-4-5': ['toolu_1', 'toolu_2'],
+  'gemini-3-pro': ['g1', 'g2'],
+  'command-a-reasoning': ['look_1', 'look_2'],
 }
 
-const thinkers: Record<string, Thinker> = {
-  'deep-thinker': {
-    kind: 'openai',
-    api: 'chat',
-    base: '/v1',
-    thought: { text: thoughtText },
-    ids: ['functions.look:0', 'functions.look:1'],
-  },
-  'gpt-5.5': {
-    kind: 'openai',
-    api: 'responses',
-    base: '/v1',
-    thought: { text: thoughtText, signature, isEncrypted: true, origin: 'responses' },
-    ids: ['call_one', 'call_two'],
-  },
-  'claude-opus-4-5': {
-    kind: 'anthropic',
-    api: 'messages',
-    base: '/v1',
-    thought: { text: thoughtText, signature, origin: 'messages' },
-    ids: ['toolu_1', 'toolu_2'],
-  },
-  'gemini-3-pro': {
-    kind: 'google',
-    api: 'gemini',
-    base: '/v1beta',
-    thought: { text: thoughtText },
-    ids: ['g1', 'g2'],
-    callSignature: signature,
-  },
-  'command-a-reasoning': {
-    kind: 'cohere',
-    api: 'cohere',
-    base: '/v2',
-    thought: { text: thoughtText },
-    ids: ['look_1', 'look_2'],
-  },
-}
-
-const requests: { api: ApiName; body: Json }[] = []
-
-/** Thinks and calls the tool twice; says what it saw once it has the results. */
-async function respond(request: Request): Promise<Response> {
-  const body = recordOf(await request.json())
-  const { pathname } = new URL(request.url)
-  const name = /\/models\/([^:]+):/.exec(pathname)?.[1] ?? String(body.model)
-  const thinker = thinkers[name]
-  if (!thinker) return new Response(null, { status: 404 })
-  const isStream = body.stream === true || pathname.endsWith(':streamGenerateContent')
-  const response = contentFor(thinker, JSON.stringify(body))
-  const api = pathname.endsWith('/chat/completions') ? 'chat' : thinker.api
-  requests.push({ api, body })
-  const client = apis[api].client()
-  const final = { usage: createUsage({ prompt: 9, completion: 7 }) }
-  if (!isStream) return Response.json(await client.encode(response, final))
-  const writer = client.createWriter()
-  const bytes = [...eventsOf(response)].map((event) => writer.write([event]))
-  const stream = Buffer.concat([...bytes, await writer.end(final)])
-  return new Response(stream, { headers: { 'content-type': 'text/event-stream' } })
-}
-
-function contentFor({ thought, ids, callSignature }: Thinker, sent: string): ChatResponse {
-  const isOver = sent.includes('saw two')
-  const [first, second] = ids
-  const call = { type: 'call' as const, name: 'look' }
-  const content = isOver
-    ? [{ type: 'text' as const, text: 'I saw both.' }]
-    : [
-        { type: 'thinking' as const, ...thought },
-        {
-          ...call,
-          id: first,
-          arguments: '{"at":1}',
-          ...(callSignature && { signature: callSignature }),
-        },
-        { ...call, id: second, arguments: '{"at":2}' },
-      ]
-  const reason = isOver ? ('stop' as const) : ('calls' as const)
-  return { id: `r${requests.length}`, choices: [{ content, citations: [], logprobs: [], reason }] }
-}
-
-const upstream = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: respond })
-const gateway = await startClientServer(
-  Object.entries(thinkers).map(([id, { kind, base, api }]) => ({
-    id,
-    kind,
-    baseUrl: `http://127.0.0.1:${upstream.port}${base}`,
-    contextLength: 200_000,
-    maxOutput: 64_000,
-    inputs: ['text', 'image'],
-    ...(api === 'responses' && { responses: true }),
-  })),
-)
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop(true)
+/** Calls the tool twice; says what it saw once it has the results. */
+const { gateway, requests, stop } = await startThinkers((model, sent) => {
+  if (sent.includes('saw two')) {
+    return { isOver: true, content: [{ type: 'text', text: 'I saw both.' }] }
+  }
+  const [first = '', second = ''] = callIds[model] ?? []
+  const call = { type: 'call', name: 'look' } as const
+  const { callSignature: signature } = thinkers[model] ?? {}
+  const signed = { ...call, id: first, arguments: '{"at":1}', ...(signature && { signature }) }
+  return { isOver: false, content: [signed, { ...call, id: second, arguments: '{"at":2}' }] }
 })
+afterAll(stop)
 const [v1 = '', origin = ''] = gateway.baseUrls
 const { key } = gateway
 
@@ -320,18 +230,13 @@ const loops: Record<string, Loop> = {
 const plain = 'groq-sdk'
 
 const rows = Object.keys(loops).flatMap((client) =>
-  Object.entries(thinkers).flatMap(([model, thinker]) =>
-    (client === plain ? [false] : [false, true]).map((isStream) => ({
-      client,
-      model,
-      thinker,
-      isStream,
-    })),
+  Object.keys(callIds).flatMap((model) =>
+    (client === plain ? [false] : [false, true]).map((isStream) => ({ client, model, isStream })),
   ),
 )
 
 test.each(rows)('$client loops with $model, streamed: $isStream', async (row) => {
-  const { client, model, thinker, isStream } = row
+  const { client, model, isStream } = row
   expect(await loops[client]?.(model, isStream)).toBe('I saw both.')
   const { api, body } = requests.at(-1) ?? { api: 'chat', body: {} }
   const { messages }: ChatRequest = apis[api].decode(body)
@@ -348,16 +253,17 @@ test.each(rows)('$client loops with $model, streamed: $isStream', async (row) =>
   for (const [at, word] of ['saw one', 'saw two'].entries()) {
     expect(JSON.stringify(results[at])).toContain(word)
   }
-  if (thinker.callSignature) expect(calls[0]?.signature).toBe(thinker.callSignature)
+  const { thought: expected, callSignature } = thinkers[model] ?? {}
+  if (callSignature) expect(calls[0]?.signature).toBe(callSignature)
   if (client !== plain && api !== 'cohere') expect(JSON.stringify(body)).toContain(png)
   if (client === '@anthropic-ai/sdk' && (api === 'messages' || api === 'chat')) {
     expect(JSON.stringify(body).split('"cache_control":{"type":"ephemeral"}').length - 1).toBe(3)
   }
   if (client === plain || api === 'gemini') return
   const thought = parts.find(({ type }) => type === 'thinking')
-  if (client.startsWith('openai') && !client.includes('responses') && thinker.thought.signature) {
+  if (client.startsWith('openai') && !client.includes('responses') && expected?.signature) {
     expect(isRecord(thought)).toBe(true)
     return
   }
-  expect(thought).toMatchObject(thinker.thought)
+  expect(thought).toMatchObject({ ...expected })
 })

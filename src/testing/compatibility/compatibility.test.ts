@@ -7,8 +7,8 @@ import {
   type Browser,
   findBrowser,
   findForPages,
+  findInBrowser,
   type Tab,
-  until,
   viewport,
 } from '../browsers/browser.ts'
 import { openFirefox } from '../browsers/firefox.ts'
@@ -42,13 +42,13 @@ async function readMessages(tab: Tab): Promise<unknown[]> {
 }
 
 const waitForMessages = (tab: Tab, count = 1): Promise<unknown[] | undefined> =>
-  until(async () => {
+  findInBrowser(async () => {
     const all = await readMessages(tab)
     return all.length >= count ? all : undefined
   }, waitMs)
 
 const waitForStart = (tab: Tab, runs = 1): Promise<true | undefined> =>
-  until(async () => {
+  findInBrowser(async () => {
     const count = await tab.evaluate("self.told.filter((m)=>m?.type==='service:hello').length")
     return Number(count) >= runs || undefined
   }, waitMs)
@@ -59,7 +59,7 @@ const afterFrames = (frames: number, message: string): string =>
 
 /** Waits until a message of the app fits a condition on `m`. */
 const waitForMessage = (tab: Tab, condition: string): Promise<true | undefined> =>
-  until(async () => {
+  findInBrowser(async () => {
     const isSent = await tab.evaluate(`self.told.some((m)=>${condition})`).catch(() => false)
     return isSent === true || undefined
   }, waitMs)
@@ -69,7 +69,7 @@ const middle = (tab: Tab): Promise<void> => tab.click(viewport.width / 2, viewpo
 /** Clicks a control of the viewer by its id. A bar that hides comes back at the edge. */
 async function pressShell(tab: Tab, id: string): Promise<void> {
   let last = ''
-  const place = await until(async () => {
+  const place = await findInBrowser(async () => {
     const box = await tab.evaluate(
       `(()=>{const e=document.getElementById('${id}'),r=e.getBoundingClientRect();return e.checkVisibility({visibilityProperty:true})&&r.y>=0?[r.x+r.width/2,r.y+r.height/2]:null})()`,
     )
@@ -84,7 +84,7 @@ async function pressShell(tab: Tab, id: string): Promise<void> {
 }
 
 const notice = (tab: Tab): Promise<string | undefined> =>
-  until(async () => {
+  findInBrowser(async () => {
     const text = String(await tab.evaluate("document.getElementById('message').textContent"))
     return text === '' ? undefined : text
   }, waitMs)
@@ -178,7 +178,10 @@ for (const [name, openBrowser] of allBrowsers) {
         await waitForMessages(tab)
         const isStored = `(()=>{const opened=indexedDB.open('saves');opened.onsuccess=()=>{const read=opened.result.transaction('apps').objectStore('apps').get('${id}');read.onsuccess=()=>{self.storedSaves=read.result?.size;opened.result.close()}};return self.storedSaves===10005})()`
         expect(
-          await until(async () => (await tab.evaluate(isStored)) === true || undefined, waitMs),
+          await findInBrowser(
+            async () => (await tab.evaluate(isStored)) === true || undefined,
+            waitMs,
+          ),
         ).toBe(true)
         await tab.goto(`${target.origin}/watch`)
         await tab.goto(`${target.origin}/a/${id}`)
@@ -247,7 +250,7 @@ for (const [name, openBrowser] of allBrowsers) {
         // WebKit's driver does not report downloads.
         if (name === 'webkit') return pressShell(tab, 'offer')
         // A button that has just appeared ignores clicks, which may be meant for the app.
-        const isSaved = until(async () => {
+        const isSaved = findInBrowser(async () => {
           if (tab.seen().length > before) return true
           const isOffered = await tab.evaluate("document.getElementById('offer').checkVisibility()")
           if (isOffered === true) await pressShell(tab, 'offer')
@@ -326,7 +329,7 @@ for (const [name, openBrowser] of allBrowsers) {
         await pressShell(one, 'reload')
         // Where the new frame shares the process of the old one, the viewer reloads its page.
         const isReady = async () => (await readMessages(one)).at(-1) === 'ready' || undefined
-        expect(await until(isReady, waitMs)).toBe(true)
+        expect(await findInBrowser(isReady, waitMs)).toBe(true)
         await other.close()
         await other.lookups()
       },

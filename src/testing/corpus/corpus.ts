@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { allBrowsers } from '../browsers/all-browsers.ts'
-import { type Browser, findForPages, type Tab, until } from '../browsers/browser.ts'
+import { type Browser, findForPages, findInBrowser, type Tab } from '../browsers/browser.ts'
 import { MemoryAppSource } from '../fakes/memory-app-source.ts'
 import { openTarget, type Target } from '../red-team/target.ts'
 import { isThorough } from '../thorough.ts'
@@ -172,7 +172,7 @@ export async function runPages(
   }
   try {
     await tab.goto(`${target.origin}/corpus`)
-    await until(async () => ((await isFinished(tab)) ? true : undefined), allMs)
+    await findInBrowser(async () => ((await isFinished(tab)) ? true : undefined), allMs)
     const found = await tab.evaluate('self.results')
     const results = new Map(Object.entries(typeof found === 'object' && found ? found : {}))
     // Firefox does not draw some frames of such a page, and six at once may wait for a processor.
@@ -197,7 +197,7 @@ async function runInViewer(tab: Tab, { origin }: Target, id: string, ms: number)
   await tab.goto(origin + path).catch(() => undefined)
   const messages = `location.pathname === '${path}'
     ? self.told.filter((m) => m && 'said' in m).map((m) => m.said) : []`
-  const posted = await until(async () => {
+  const posted = await findInBrowser(async () => {
     const all = await tab.evaluate(messages).catch(() => [])
     return Array.isArray(all) && all.length > 0 ? all : undefined
   }, ms)

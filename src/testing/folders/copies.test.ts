@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { allBrowsers } from '../browsers/all-browsers.ts'
-import { type Browser, findBrowser, type Tab, until } from '../browsers/browser.ts'
+import { type Browser, findBrowser, findInBrowser, type Tab } from '../browsers/browser.ts'
 import { MemoryAppSource } from '../fakes/memory-app-source.ts'
 import { openTarget, type Target } from '../red-team/target.ts'
 import { isThorough } from '../thorough.ts'
@@ -42,7 +42,7 @@ for (const [name, openBrowser] of allBrowsers) {
     })
 
     const evaluated = (expression: string, isDone: (value: unknown) => boolean) =>
-      until(async () => {
+      findInBrowser(async () => {
         const value = await tab.evaluate(expression).catch(() => undefined)
         return isDone(value) ? value : undefined
       }, waitMs)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { allBrowsers } from '../browsers/all-browsers.ts'
-import { type Browser, findForPages, type Tab, until } from '../browsers/browser.ts'
+import { type Browser, findForPages, findInBrowser, type Tab } from '../browsers/browser.ts'
 import { MemoryAppSource } from '../fakes/memory-app-source.ts'
 import { openTarget, type Target } from '../red-team/target.ts'
 import { isPart } from '../thorough.ts'
@@ -30,7 +30,7 @@ const waitForMessages = (
   count: number,
   timeoutMs: number,
 ): Promise<unknown[] | undefined> =>
-  until(async () => {
+  findInBrowser(async () => {
     const all = await readMessages(tab)
     return all.length >= count ? all : undefined
   }, timeoutMs)

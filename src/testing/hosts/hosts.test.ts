@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import { allBrowsers } from '../browsers/all-browsers.ts'
+import { allBrowsers, openServedBrowser } from '../browsers/all-browsers.ts'
 import { type Browser, findForPages, type Tab } from '../browsers/browser.ts'
-import { serve } from '../fixtures/serve.ts'
-import { startTestServer, type TestServer } from '../fixtures/test-server.ts'
+import type { TestServer } from '../fixtures/test-server.ts'
 import { isPart } from '../thorough.ts'
 import { until } from '../until.ts'
 import { dataPages, type HostPage } from './pages.ts'
@@ -23,26 +22,19 @@ for (const [name, openBrowser] of allBrowsers) {
   const path = findForPages(name)
   describe.skipIf(path === undefined)(`pages for other hosts run in ${name}`, () => {
     let t: TestServer
-    let server: ReturnType<typeof serve>
     let browser: Browser
+    let origin: string
+    let close: () => Promise<void>
     let tab: Tab
 
     beforeAll(async () => {
-      server = serve(() => t)
-      t = await startTestServer({ APP_URL: `http://localhost:${server.port}` })
-      browser = await openBrowser(path ?? '')
+      ;({ t, browser, origin, close } = await openServedBrowser(openBrowser, path ?? ''))
       tab = await browser.open()
     }, ms)
-    afterAll(async () => {
-      await browser.close()
-      await browser.lookups()
-      await server.stop(true)
-      await t.close()
-    })
+    afterAll(() => close())
 
     /** Opens an app, as a guest who has agreed to share data. */
     async function openJoined(id: string): Promise<void> {
-      const origin = `http://localhost:${server.port}`
       // The app would use an agreement of its own page at once, and then run twice.
       await tab.goto(`${origin}/docs`)
       await until(() => tab.evaluate(`document.readyState === 'complete'`).then(Boolean))

@@ -3,10 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { and, eq } from 'drizzle-orm'
 
 import { documents } from '../../apps/app-data/tables.ts'
-import { allBrowsers } from '../browsers/all-browsers.ts'
+import { allBrowsers, openServedBrowser } from '../browsers/all-browsers.ts'
 import { type Browser, findBrowser, type Tab } from '../browsers/browser.ts'
-import { serve } from '../fixtures/serve.ts'
-import { startTestServer, type TestServer } from '../fixtures/test-server.ts'
+import type { TestServer } from '../fixtures/test-server.ts'
 import { until } from '../until.ts'
 
 const ms = 180_000
@@ -34,22 +33,14 @@ for (const [name, openBrowser] of allBrowsers) {
   const path = findBrowser(name)
   describe.skipIf(path === undefined)(`playing together in ${name}`, () => {
     let t: TestServer
-    let server: ReturnType<typeof serve>
     let browser: Browser
     let origin = ''
+    let close: () => Promise<void>
 
     beforeAll(async () => {
-      server = serve(() => t)
-      origin = `http://localhost:${server.port}`
-      t = await startTestServer({ APP_URL: origin })
-      browser = await openBrowser(path ?? '')
+      ;({ t, browser, origin, close } = await openServedBrowser(openBrowser, path ?? ''))
     }, ms)
-    afterAll(async () => {
-      await browser.close()
-      await browser.lookups()
-      await server.stop(true)
-      await t.close()
-    })
+    afterAll(() => close())
 
     /** Waits for a truthy value of an expression in the page around the app. */
     const valueOf = (tab: Tab, expression: string): Promise<unknown> =>

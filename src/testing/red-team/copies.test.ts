@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { allBrowsers } from '../browsers/all-browsers.ts'
-import { type Browser, findBrowser, type Tab, until } from '../browsers/browser.ts'
+import { type Browser, findBrowser, findInBrowser, type Tab } from '../browsers/browser.ts'
 import { MemoryAppSource } from '../fakes/memory-app-source.ts'
 import { openTarget, type Target } from './target.ts'
 
@@ -27,7 +27,7 @@ for (const [name, openBrowser] of allBrowsers.filter(([one]) => one !== 'webkit'
 
     const shows = async (expression: string, expected: unknown): Promise<void> => {
       let found: unknown
-      await until(async () => {
+      await findInBrowser(async () => {
         found = await tab.evaluate(expression).catch(() => undefined)
         return found === expected || undefined
       }, waitMs)

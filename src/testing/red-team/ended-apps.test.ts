@@ -2,7 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import type { HostedApp } from '../../apps/viewer/app-source.ts'
 import { allBrowsers } from '../browsers/all-browsers.ts'
-import { type Browser, findBrowser, type Tab, until, viewport } from '../browsers/browser.ts'
+import {
+  type Browser,
+  findBrowser,
+  findInBrowser,
+  type Tab,
+  viewport,
+} from '../browsers/browser.ts'
 import { MemoryAppSource } from '../fakes/memory-app-source.ts'
 import { openTarget, type Target } from './target.ts'
 
@@ -20,7 +26,7 @@ const worker = `onmessage=()=>0;fetch('known.json').then((r)=>postMessage({said:
 const id = 'endedApp0001'
 
 async function messagesOf(tab: Tab, count: number): Promise<unknown> {
-  return until(async () => {
+  return findInBrowser(async () => {
     const messages = await tab
       .evaluate("self.told.filter((m)=>m&&'said' in m).map((m)=>m.said)")
       .catch(() => [])
@@ -76,7 +82,7 @@ for (const [name, openBrowser] of allBrowsers) {
         requests = []
         for (const address of [`/a/${id}`, known]) {
           await tab.goto(target.origin + address)
-          const shown = await until(async () => {
+          const shown = await findInBrowser(async () => {
             const text = await tab.evaluate('document.body?.innerText').catch(() => undefined)
             return typeof text === 'string' && text !== '' ? text : undefined
           }, waitMs)

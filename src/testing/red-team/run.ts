@@ -1,6 +1,6 @@
 import { mediaTypeOf } from '../../apps/assets/upload.ts'
 import { librariesPath } from '../../apps/viewer/library-files.ts'
-import { type Browser, type Tab, until, viewport } from '../browsers/browser.ts'
+import { type Browser, findInBrowser, type Tab, viewport } from '../browsers/browser.ts'
 import { MemoryAppSource } from '../fakes/memory-app-source.ts'
 import { openTarget, type Target, type TargetOptions } from './target.ts'
 import type { Vector } from './vector.ts'
@@ -127,7 +127,7 @@ export type Where = Pick<TargetOptions, 'place' | 'tls'> & {
 /** Saves the copy of an app in the browser. */
 async function saveCopy(tab: Tab, page: string): Promise<void> {
   await tab.goto(`${page}/install`)
-  await until(async () => {
+  await findInBrowser(async () => {
     const status = await tab.evaluate("document.getElementById('copied')?.textContent")
     return String(status).startsWith('A copy is saved') || undefined
   }, loadMs)
@@ -149,7 +149,7 @@ function openProbe(watcher: Tab, origin: string): Probe {
       Object.assign(frame, { id: '${id}', src: '${origin}/inner/${probeId}#${canary.port}' })
       document.body.append(frame)
     })()`)
-    const isThrough = await until(async () => canary.connected || undefined, loadMs)
+    const isThrough = await findInBrowser(async () => canary.connected || undefined, loadMs)
     await watcher.evaluate(`document.getElementById('${id}').remove()`)
     canary.close()
     return isThrough === true
@@ -171,16 +171,16 @@ async function runAttempt(
   const page = addressOf(attempt, target.origin)
   if (isCopy) await saveCopy(tab, page)
   await tab.goto(page)
-  await until(async () => (await through()) ?? (attempt.ran || undefined), loadMs)
+  await findInBrowser(async () => (await through()) ?? (attempt.ran || undefined), loadMs)
   if (vector.hand) await hand(tab, vector.hand)
   let isWatched = true
   if (guarded) [isWatched] = await Promise.all([probe(), Bun.sleep(settleMs)])
   // A lookup is known only from the log that the browser leaves.
   else if (vector.by === 'lookup') await Bun.sleep(lookupMs)
-  else if (!(await until(through, controlMs)) && vector.hand) {
+  else if (!(await findInBrowser(through, controlMs)) && vector.hand) {
     // The first press may have come before the page was ready.
     await hand(tab, vector.hand)
-    await until(through, controlMs)
+    await findInBrowser(through, controlMs)
   }
   await through()
   attempt.ran &&= isWatched
