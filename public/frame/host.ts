@@ -13,6 +13,9 @@ import {
 const waitMs = 15_000
 /** The most time from the load of a wrapper to its message, which it sends before. */
 const silentMs = 2_000
+/** Starts of an app that reloads or navigates away, at most, within so many milliseconds. */
+const leavesMax = 3
+const leavesMs = 10_000
 
 /** Returns a number with 53 random bits. */
 const newRun = (): number => Number(crypto.getRandomValues(new BigUint64Array(1))[0])
@@ -34,6 +37,8 @@ export class SandboxHost {
   hasStarted = false
   /** The number of frames from the wrapper to the app; 0 where the app becomes its document. */
   #depth = 0
+  /** When the app left lately. */
+  #leaves: number[] = []
 
   constructor(
     private readonly frame: HTMLIFrameElement,
@@ -94,6 +99,18 @@ export class SandboxHost {
     if (document.activeElement !== this.frame) return
     this.frame.blur()
     this.frame.focus()
+  }
+
+  /** Notes that the app left. Returns whether it may start again by itself. */
+  mayStartAgain(): boolean {
+    const now = performance.now()
+    this.#leaves = [...this.#leaves.filter((at) => now - at < leavesMs), now]
+    return this.#leaves.length <= leavesMax
+  }
+
+  /** Counts anew, after a person started an app. */
+  forgetLeaves(): void {
+    this.#leaves = []
   }
 
   /** Loads the wrapper into a new window, without an entry in the history. */

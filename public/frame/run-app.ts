@@ -10,8 +10,6 @@ import { openDatabases } from './saved-databases.ts'
 import { sentErrors } from './sent-errors.ts'
 import { isFromApp, letSave } from './sent.ts'
 
-const restartsMax = 3
-const restartWindowMs = 10_000
 const hungMs = 4_000
 const goneMs = 500
 const offeredCharsMax = 160
@@ -30,7 +28,6 @@ class AppRun {
   #content: PageContent
   /** The newest run whose document has started. */
   #greeted = 0
-  #restarts: number[] = []
   #answers: DialogResult[] = []
   readonly #session = new Map<string, string>()
   readonly #saves
@@ -131,17 +128,15 @@ class AppRun {
     this.shell.notify({ text: t('The app did not load.'), label: t('Restart'), press })
   }
 
-  /** Restarts an app that reloaded or navigated away, three times at most. */
+  /** Restarts an app that reloaded or navigated away. */
   readonly #again = (): void => {
-    const now = performance.now()
-    this.#restarts = [...this.#restarts.filter((at) => now - at < restartWindowMs), now]
-    if (this.#restarts.length <= restartsMax) return this.#start()
+    if (this.shell.host.mayStartAgain()) return this.#start()
     const press = (): void => this.#start()
     this.shell.notify({ text: t('This app keeps leaving.'), label: t('Restart'), press })
   }
 
   async #reload(): Promise<void> {
-    this.#restarts = []
+    this.shell.host.forgetLeaves()
     this.#answers = []
     await letSave(this.shell.host)
     this.#start()

@@ -6,7 +6,6 @@ import { answersIn, apply, changesIn } from '../frame/saves.ts'
 import { isFromApp, letSave } from '../frame/sent.ts'
 import { t } from '../words.ts'
 
-const restartsMax = 3
 const urlCharsMax = 4_000
 const unloaded = (): string => t('The app did not load. Reload this page to try again.')
 const widths = { Phone: '390px', Tablet: '768px', Full: '100%' }
@@ -23,7 +22,6 @@ export class AppPreview extends HTMLElement {
   #pages: FolderPages | undefined
   #saves = { local: new Map<string, string>(), session: new Map<string, string>() }
   #answers: DialogResult[] = []
-  #restarts = 0
 
   connectedCallback(): void {
     const { frame: url = '', at, title = '' } = this.dataset
@@ -43,7 +41,7 @@ export class AppPreview extends HTMLElement {
   async show(html: string): Promise<void> {
     // A page that is being edited keeps the libraries and the files of its last version.
     this.#content = { ...this.#content, html }
-    this.#restarts = 0
+    this.#host?.forgetLeaves()
     this.hidden = false
     this.#loaded ??= this.#host?.load()
     try {
@@ -94,8 +92,7 @@ export class AppPreview extends HTMLElement {
     const { source, data } = event
     const type = field(data, 'type')
     if (type === 'service:gone' && field(data, 'run') === host.run) {
-      this.#restarts += 1
-      if (this.#restarts <= restartsMax) this.#start()
+      if (host.mayStartAgain()) this.#start()
     } else if (type === 'service:page') {
       void this.#goTo(text(data, 'url', urlCharsMax))
     } else if (type === 'service:save') {

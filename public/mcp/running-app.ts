@@ -17,9 +17,6 @@ interface View {
   openLink(url: string): Promise<unknown>
 }
 
-const restartsMax = 3
-const restartWindowMs = 10_000
-
 /** Returns the text of a wrapper, which the build embeds in this page. */
 const wrapperOf = ({ files }: AppContent): string =>
   JSON.parse(document.getElementById(files ? 'files-wrapper' : 'wrapper')?.textContent ?? '""')
@@ -30,7 +27,6 @@ const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceA
 export class RunningApp {
   #content: PageContent
   #answers: DialogResult[] = []
-  #restarts: number[] = []
   #isMuted = false
   #saves: Awaited<ReturnType<typeof openKeptSaves>> | undefined
   readonly #frame = document.createElement('iframe')
@@ -99,7 +95,7 @@ export class RunningApp {
   }
 
   async restart(): Promise<void> {
-    this.#restarts = []
+    this.#host.forgetLeaves()
     this.#answers = []
     await this.leave()
     this.#start()
@@ -117,12 +113,10 @@ export class RunningApp {
     this.#frame.focus()
   }
 
-  /** Restarts an app that reloaded or navigated away, three times at most. */
+  /** Restarts an app that reloaded or navigated away. */
   #again(data: unknown): void {
     if (field(data, 'run') !== this.#host.run) return
-    const now = performance.now()
-    this.#restarts = [...this.#restarts.filter((at) => now - at < restartWindowMs), now]
-    if (this.#restarts.length <= restartsMax) this.#start()
+    if (this.#host.mayStartAgain()) this.#start()
     else
       this.view.notify({
         text: t('This app keeps leaving.'),
