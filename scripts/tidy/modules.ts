@@ -30,7 +30,7 @@ const inner: Record<string, string[][]> = {
     ['connectors'],
   ],
   gateway: [
-    ['models', 'error-messages', 'error-response', 'error-examples', 'authentication'],
+    ['models', 'limits', 'error-messages', 'error-response', 'error-examples', 'authentication'],
     [
       'call',
       'operation',
@@ -42,7 +42,7 @@ const inner: Record<string, string[][]> = {
       'accounts',
       'usage',
     ],
-    ['conversation', 'providers', 'paid', 'media-files', 'files', 'topups', 'audio', 'chat'].concat(
+    ['conversation', 'providers', 'paid', 'media-files', 'files', 'audio', 'chat'].concat(
       ['openai-chat', 'responses', 'messages-api', 'gemini', 'cohere', 'openrouter'],
       ['embeddings', 'rerank', 'anthropic', 'mistral', 'client-apis'],
     ),

@@ -28,7 +28,10 @@ const domain = /^src\/(store|money|jobs|people|apps|gateway)\/(?!.*\.test\.ts$)/
 const responders =
   /^src\/(apps\/(viewer\/.*|ai\/routes|packs\/site-routes)|gateway\/(providers\/.*|envelopes)|.*\/error-response)\.ts$/
 
-/** Finds other functions in them that build a Response, unless they read it at once. */
+/** Texts of errors with their statuses. */
+const errorTables = /^src\/people\/error-messages\//
+
+/** Finds other functions in them that build a status, or a Response that they do not read. */
 export const responses = (tree: Source[]): Finding[] =>
   tree
     .filter(({ path }) => domain.test(path) && !responders.test(path) && !files.test(path))
@@ -36,7 +39,9 @@ export const responses = (tree: Source[]): Finding[] =>
       source.nodes.flatMap((node) =>
         buildsResponse(node)
           ? [finding(source, node, 'builds a response', 'return a value or an outcome')]
-          : [],
+          : buildsStatus(node) && !errorTables.test(source.path)
+            ? [finding(source, node, 'has a status', 'use an outcome of kernel/http/outcome.ts')]
+            : [],
       ),
     )
 
@@ -48,6 +53,13 @@ function buildsResponse(node: ts.Node): boolean {
   return node.expression.getText() === 'Response' && !isRead
 }
 
+/** Returns whether a node is the status of an object, as in `{ status: 201, body }`. */
+const buildsStatus = (node: ts.Node): boolean =>
+  ts.isPropertyAssignment(node) &&
+  node.name.getText() === 'status' &&
+  ts.isNumericLiteral(node.initializer) &&
+  status.test(node.initializer.text)
+
 function transportPart(node: ts.Node): string | undefined {
   if (ts.isNewExpression(node) || ts.isCallExpression(node)) {
     const callee = node.expression.getText()
@@ -55,8 +67,7 @@ function transportPart(node: ts.Node): string | undefined {
     const code = node.arguments?.find((one) => ts.isNumericLiteral(one) && status.test(one.text))
     return code && `an operation passes on a status: ${code.getText()}`
   }
-  if (ts.isPropertyAssignment(node) && node.name.getText() === 'status')
-    return ts.isNumericLiteral(node.initializer) ? 'an operation has a status' : undefined
+  if (buildsStatus(node)) return 'an operation has a status'
   const isText = ts.isStringLiteralLike(node) || ts.isTemplateHead(node)
   return isText && html.test(node.text) ? 'an operation has HTML' : undefined
 }
@@ -64,7 +75,7 @@ function transportPart(node: ts.Node): string | undefined {
 /** Pages of people and of the operator, HTTP and MCP. */
 const frontEnds = /^src\/(site|server\/(console|http|mcp))\/(?!.*\.test\.ts$)/
 /** Files that read a form without a session or its token: its reader, and forms of anybody. */
-const readers = /^src\/site\/(forms|session|report|new\/\w+)\.ts$/
+const readers = /^src\/site\/(forms|session|report|new)\.ts$/
 
 const changes = /\.tx$|^(recordAudit|pay|openHold|settleHold)$|(^|\.)idempotency\./
 /** Errors of a transport, of its sign-in, and of a path that leads nowhere. */

@@ -1,6 +1,6 @@
 import type { AppContext } from '../kernel/context.ts'
 import { ApiError, rejectRequest } from '../kernel/errors.ts'
-import type { StoredResponse } from '../kernel/http/outcome.ts'
+import { completed, created, type Success } from '../kernel/http/outcome.ts'
 import { descriptionCharsMax, titleCharsMax } from '../kernel/limits.ts'
 import { formatCredits, fromCredits } from '../kernel/money.ts'
 import { hasVisibleText, isPlainLine, isPlainText } from '../kernel/text.ts'
@@ -52,13 +52,13 @@ export async function publishApp(
   ctx: AppContext,
   maker: Agent,
   { folder, ...request }: Omit<PublishAppRequest, 'html' | 'files'> & PageUpload,
-): Promise<StoredResponse> {
+): Promise<Success> {
   const named = toAppFields(ctx, request)
   const checked = await checkFiles(ctx, folder?.files)
   const code = { files: folder?.files, declared: request.uses }
   if (request.dryRun) {
     const inspection = await inspectPage(ctx, request.html, code)
-    return { status: 200, body: { scan: presentScan(inspection), price: 0 } }
+    return completed({ scan: presentScan(inspection), price: 0 })
   }
   const fingerprint = { ...request, ...fingerprintOf(folder) }
   return ctx.idempotency.run(maker.id, request.ref, fingerprint, async (storeResponse) => {
@@ -99,7 +99,7 @@ export async function publishItem(
     present,
     storeResponse,
   }: NewItem,
-): Promise<StoredResponse> {
+): Promise<Success> {
   const reasons = isForExplore ? listingIssues(inspection, named) : []
   const fields = { ...named, listed: isForExplore && reasons.length === 0 ? 'on' : 'off' } as const
   const checked = files?.checked ?? []
@@ -113,9 +113,7 @@ export async function publishItem(
       await addFiles(ctx, db, item, stored)
       if (item.listed === 'on') await notifyListed(ctx, db, item)
       const note = publishedNote(ctx, item, reasons) + (files?.note ?? '') + libraryNote(inspection)
-      const body = { ...present(item), scan: presentScan(inspection), note }
-      await storeResponse(db, { status: 201, body })
-      return { status: 201, body }
+      return storeResponse(db, created({ ...present(item), scan: presentScan(inspection), note }))
     })
   })
 }

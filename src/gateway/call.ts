@@ -1,11 +1,11 @@
 import type { Call as SentCall, IncomingCall } from '../kernel/http/operation.ts'
-import type { Content, Replay, Success } from '../kernel/http/outcome.ts'
+import type { Content, Success } from '../kernel/http/outcome.ts'
 import type { RequestContext } from '../kernel/http/request-context.ts'
 import type { SpanContext } from '../kernel/telemetry/otlp.ts'
 import { idempotencyKeyOf } from '../money/idempotency/idempotency.ts'
 
-/** JSON with its cost as a header, the replay of a charged error, or a text, file or stream. */
-export type CallOutcome = Success<200> | Replay | Content
+/** JSON with its cost as a header, or a text, file or stream. */
+export type CallOutcome = Success<200> | Content
 
 /** The facts of a request that paid work needs. */
 export interface Call {

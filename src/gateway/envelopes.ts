@@ -1,4 +1,3 @@
-import { Replay } from '../kernel/http/outcome.ts'
 import type { ErrorReply } from '../kernel/http/response.ts'
 import { type Json, recordOf } from '../kernel/schema.ts'
 import { anthropicPrefix, isBelow } from './client-apis.ts'
@@ -20,15 +19,6 @@ export function inOwnEnvelope(path: string, error: ErrorReply, requestId: string
   const body = recordOf(error.body)
   const status = isAnthropicPath(path) ? statusOf(error.status, body) : error.status
   return { ...error, status, body: toEnvelope(body, status, requestId) }
-}
-
-/** Returns an outcome, the replay of an error in the envelope of its path. */
-export function replayInOwnEnvelope(path: string, outcome: unknown, requestId: string): unknown {
-  if (!(outcome instanceof Replay) || outcome.response.status < 400) return outcome
-  const { headers } = outcome
-  const { status, body } = outcome.response
-  const error = { status, headers, body: recordOf(body) }
-  return new Replay(inOwnEnvelope(path, error, requestId), headers)
 }
 
 /** Adds the id of a request where Anthropic's clients read it. */

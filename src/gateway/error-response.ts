@@ -5,6 +5,7 @@ import { ApiError, type GatewayErrorName, mediaCodes } from '../kernel/errors.ts
 import { methodList } from '../kernel/http/allowed-methods.ts'
 import type { ErrorReply } from '../kernel/http/response.ts'
 import { type Described, namedObject, nullable } from '../kernel/schema.ts'
+import { StoredError } from '../money/idempotency/idempotency.ts'
 import { UnsettledHoldError } from '../money/ledger/paid-work.ts'
 import { offerFields } from '../money/payments/x402/headers.ts'
 import { messages, paramOf, withNames } from './error-messages.ts'
@@ -102,7 +103,7 @@ export interface Envelope {
 }
 
 /** OpenAI clients read this before an automatic retry. */
-export const final = { 'x-should-retry': 'false' }
+const final = { 'x-should-retry': 'false' }
 
 /** Returns the status, headers and body of an error. The headers control automatic retries. */
 export function errorEnvelope<N extends GatewayErrorName>(error: ApiError<N>) {
@@ -131,11 +132,25 @@ interface EnvelopeDetails {
   param?: string
 }
 
+/** Returns an error with a charge, as a repeated request under its idempotency key throws it. */
+export function storedError(error: ApiError<GatewayErrorName>): StoredError {
+  const { status, body } = errorEnvelope(error)
+  return new StoredError(status, body)
+}
+
+/** Returns a stored error as its client gets it again. */
+export const repeatedError = ({ status, value: body }: StoredError): ErrorReply => ({
+  status,
+  headers: final,
+  body,
+})
+
 /**
  * Returns the status, headers and body of any error; undefined for one that is not of this API. A
  * database or disk that is temporarily unable to write gives `try_again`.
  */
-export function findEnvelope(error: unknown): ReturnType<typeof errorEnvelope> | undefined {
+export function findEnvelope(error: unknown): ErrorReply | undefined {
+  if (error instanceof StoredError) return repeatedError(error)
   if (isGatewayError(error)) return errorEnvelope(error)
   return isWriteUnavailable(error) ? errorEnvelope(new ApiError('try_again', {})) : undefined
 }

@@ -2,10 +2,15 @@ import { currentClient } from '../kernel/client.ts'
 import type { AppContext } from '../kernel/context.ts'
 import type { Db } from '../kernel/db/engine.ts'
 import { ApiError, type GatewayErrorName } from '../kernel/errors.ts'
-import type { StoredResponse } from '../kernel/http/outcome.ts'
+import { Success } from '../kernel/http/outcome.ts'
 import { sha256 } from '../kernel/ids.ts'
 import type { NanoUsd } from '../kernel/money.ts'
-import { type IdempotencyLock, isResponseOf, responseRow } from './idempotency/idempotency.ts'
+import {
+  type IdempotencyLock,
+  isResponseOf,
+  responseRow,
+  type StoredError,
+} from './idempotency/idempotency.ts'
 import type { Hold, HoldRequest } from './ledger/holds.ts'
 import { openHold, settleHold } from './ledger/ledger.ts'
 import { withHold } from './ledger/paid-work.ts'
@@ -34,10 +39,10 @@ export type PaidOutcome<Result> = ResultOrError<Result> & {
   /** The settlement clamps it to the hold. */
   charge: NanoUsd
   rows?: SettlementRow[] | undefined
-  /** The response that a replay under the same idempotency key returns. */
-  replay?: StoredResponse | undefined
+  /** The outcome of a repeated request under the same idempotency key. */
+  replay?: Success | StoredError | undefined
   /** Replaces a `replay` that is too large for the journal of settlements. */
-  shortReplay?: StoredResponse | undefined
+  shortReplay?: StoredError | undefined
 }
 
 /** Paid work while it runs. */
@@ -63,7 +68,7 @@ export interface CommittedWork {
 }
 
 interface Purchase {
-  response: StoredResponse
+  response: Success
   /** Charged in full. */
   price: HoldRequest | undefined
 }
@@ -72,12 +77,12 @@ interface StartedJob {
   /** The holds that the job takes over. It settles them when it ends. */
   maxCosts: HoldRequest[]
   /** The response, or the call that the job needs before there is one. */
-  response: StoredResponse | JobSubmission
+  response: Success | JobSubmission
 }
 
 interface JobSubmission {
   /** Calls the upstream. The returned function hands the job over and returns the response. */
-  submit(): Promise<(db: Db) => Promise<StoredResponse>>
+  submit(): Promise<(db: Db) => Promise<Success>>
   /** Cancels the job, and so releases its holds. */
   cancel(): Promise<void>
 }
@@ -90,9 +95,9 @@ export interface Payment<Result> {
    * Checks the request and computes its maximum cost, or returns a response that needs no work.
    * `slot` names the stored response.
    */
-  prepare(slot: string | undefined): Promise<PaidWork<Result> | CommittedWork | StoredResponse>
-  /** Turns a stored response into a result; needed for work with a key, and for a transaction. */
-  replay?(stored: StoredResponse): Result
+  prepare(slot: string | undefined): Promise<PaidWork<Result> | CommittedWork | Success>
+  /** Turns a stored success into a result; needed for work with a key, and for a transaction. */
+  replay?(stored: Success): Result
 }
 
 const noReplay = (): never => {
@@ -101,9 +106,9 @@ const noReplay = (): never => {
 
 /**
  * Pays for one piece of work, from its idempotency key to its result: hold the maximum cost, run,
- * settle or release, replay. Nothing else opens holds (docs/decisions/0108). Throws the
- * errors of its steps. Failed work is charged only where its outcome says so (document 2, section
- * 7).
+ * settle or release, replay. Nothing else opens holds (docs/decisions/0108). Throws the errors of
+ * its steps, and the StoredError of failed work that was charged. Failed work is charged only where
+ * its outcome says so (document 2, section 7).
  */
 export function pay<Result>(ctx: AppContext, payment: Payment<Result>): Promise<Result> {
   const { promise, resolve, reject } = Promise.withResolvers<Result>()
@@ -128,7 +133,7 @@ async function payAndRun<Result>(
     unlock = exclusive && (await ctx.idempotency.lock(exclusive.name, exclusive.description))
     // 2. Check the request, and compute its maximum cost.
     const work = await prepare(keyLock.slot)
-    if ('status' in work) return replay(await store(ctx, keyLock, async () => work))
+    if (work instanceof Success) return replay(await store(ctx, keyLock, async () => work))
     // 3. Check the limit of running requests, and rethrow a recent charged failure.
     endCall = checkAndBegin(ctx, who)
     // 4. A purchase holds and settles in its own transaction. A job settles when it ends.
@@ -160,23 +165,18 @@ async function payAndRun<Result>(
   }
 }
 
-/** Stores a response under the idempotency key, with what `work` writes. */
+/** Stores a success under the idempotency key, with what `work` writes. */
 const store = (
   { db }: AppContext,
   keyLock: IdempotencyLock,
-  work: (db: Db) => Promise<StoredResponse>,
-): Promise<StoredResponse> =>
-  db.tx(async (tx) => {
-    const response = await work(tx)
-    await keyLock.store(tx, response)
-    return response
-  })
+  work: (db: Db) => Promise<Success>,
+): Promise<Success> => db.tx(async (tx) => keyLock.store(tx, await work(tx)))
 
 async function commit(
   ctx: AppContext,
   keyLock: IdempotencyLock,
   work: CommittedWork,
-): Promise<StoredResponse> {
+): Promise<Success> {
   const response = await ctx.db.tx(async (db) => {
     const done = await work.commit(db)
     if ('maxCosts' in done) for (const maxCost of done.maxCosts) await openHold(ctx, db, maxCost)
@@ -184,10 +184,10 @@ async function commit(
       const { hold } = await openHold(ctx, db, done.price)
       await settleHold(ctx, db, hold, hold.amount)
     }
-    if ('status' in done.response) await keyLock.store(db, done.response)
-    return done.response
+    const { response } = done
+    return response instanceof Success ? keyLock.store(db, response) : response
   })
-  if ('status' in response) return response
+  if (response instanceof Success) return response
   try {
     return await store(ctx, keyLock, await response.submit())
   } catch (error) {
@@ -259,8 +259,9 @@ function rowsOf(
   { slot }: IdempotencyLock,
 ): SettlementRow[] {
   if (!replay || slot === undefined) return rows
-  const row = responseRow.create(ctx, { owner, slot, ...replay })
-  if (shortReplay) row.fallback = { kind: row.kind, data: { owner, slot, ...shortReplay } }
+  const dataOf = ({ status, value: body }: Success | StoredError) => ({ owner, slot, status, body })
+  const row = responseRow.create(ctx, dataOf(replay))
+  if (shortReplay) row.fallback = { kind: row.kind, data: dataOf(shortReplay) }
   return [...rows, row]
 }
 

@@ -1,5 +1,6 @@
 import type { AppContext } from '../kernel/context.ts'
 import { ApiError, rejectRequest } from '../kernel/errors.ts'
+import { completed } from '../kernel/http/outcome.ts'
 import { keyNameCharsMax, keysPerPersonMax } from '../kernel/limits.ts'
 import { parseCredits } from '../kernel/money.ts'
 import { isPlainLine } from '../kernel/text.ts'
@@ -102,9 +103,7 @@ export async function createOnce<Created>(
   await ctx.idempotency.run(owner, ref, {}, async (keep) => {
     created = { key: await create() }
     // The stored result never has the text of the key.
-    const response = { status: 200, body: null }
-    await ctx.db.tx((db) => keep(db, response))
-    return response
+    return ctx.db.tx((db) => keep(db, completed(null)))
   })
   if (created) return created.key
   rejectRequest(

@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 
 import { accountOperations } from '../gateway/accounts/operations.ts'
 import { projectOperations } from '../gateway/accounts/project-operations.ts'
+import { topupOperations } from '../gateway/accounts/topup-operations.ts'
 import { anthropicOperations } from '../gateway/anthropic/operations.ts'
 import { audioOperations } from '../gateway/audio/operations.ts'
 import { anyone } from '../gateway/authentication.ts'
@@ -13,7 +14,7 @@ import { coherePrefix, cohereV1Prefix } from '../gateway/cohere/error-response.t
 import { cohereOperations, cohereV1Operations } from '../gateway/cohere/operations.ts'
 import { completionOperations } from '../gateway/completions/operations.ts'
 import { embeddingOperations } from '../gateway/embeddings/operations.ts'
-import { inOwnEnvelope, replayInOwnEnvelope } from '../gateway/envelopes.ts'
+import { inOwnEnvelope } from '../gateway/envelopes.ts'
 import {
   findEnvelope,
   internalError,
@@ -34,13 +35,12 @@ import { operationsOf, type Tag } from '../gateway/operation.ts'
 import { realtimeOperations } from '../gateway/realtime/operations.ts'
 import { rerankOperations } from '../gateway/rerank/operations.ts'
 import { responseOperations } from '../gateway/responses/operations.ts'
-import { topupOperations } from '../gateway/topups/operations.ts'
 import { usageOperations } from '../gateway/usage/operations.ts'
 import { videoOperations } from '../gateway/videos/operations.ts'
 import type { AppContext } from '../kernel/context.ts'
 import type { Entity } from '../kernel/http/entity.ts'
 import type { Operation } from '../kernel/http/operation.ts'
-import { Replay, Revalidated } from '../kernel/http/outcome.ts'
+import { Revalidated } from '../kernel/http/outcome.ts'
 import { getRequestContext, pathOf } from '../kernel/http/request-context.ts'
 import type { ErrorReply } from '../kernel/http/response.ts'
 import { lenientObject, NotModifiedSchema } from '../kernel/schema.ts'
@@ -139,13 +139,7 @@ export const describedGateway = (ctx: AppContext): Promise<Entity> =>
 
 /** Creates the gateway (document 2). Every operation has a path with `/v1` and one without. */
 export function createGateway(ctx: AppContext) {
-  const served = {
-    urlOf: (path: string): string => ctx.urls.gateway + publicPathOf(path),
-    present: (outcome: unknown, request: Request) =>
-      outcome instanceof Replay
-        ? replayInOwnEnvelope(pathOf(request.url), outcome, getRequestContext(request).id)
-        : outcome,
-  }
+  const served = { urlOf: (path: string): string => ctx.urls.gateway + publicPathOf(path) }
   const groups = { '/v1': gatewayOperations, '': gatewayOperations, ...foreignOperations }
   const app = createApp(ctx, respondToError)
   for (const [prefix, operations] of Object.entries(groups)) {

@@ -1,11 +1,11 @@
+import type { KeyParams } from '../gateway/accounts/schemas.ts'
 import {
   keyModelsMax,
   keyNoteCharsMax,
   keyTagCharsMax,
   keyTagsMax,
   perMinuteMax,
-} from '../gateway/accounts/limits.ts'
-import type { KeyParams } from '../gateway/accounts/schemas.ts'
+} from '../gateway/limits.ts'
 import { rejectRequest } from '../kernel/errors.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
 import { newId } from '../kernel/ids.ts'

@@ -192,6 +192,11 @@ const problems: [title: string, files: Files, line: string][] = [
     { 'src/people/people.ts': 'const a = () => new Response(file)' },
     'src/people/people.ts:1 builds a response',
   ],
+  [
+    'a status in a function that operations call',
+    { 'src/people/people.ts': 'const a = () => store({ status: 201, body })' },
+    'src/people/people.ts:1 has a status',
+  ],
   ...[
     ['a response', 'new Response(file)', 'builds a response: Response'],
     ['a response of JSON', 'Response.json(value)', 'builds a response: Response.json'],

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 
-import { inOwnEnvelope, replayInOwnEnvelope, setRequestId } from '../../gateway/envelopes.ts'
-import { errorEnvelope, isGatewayError } from '../../gateway/error-response.ts'
+import { inOwnEnvelope, setRequestId } from '../../gateway/envelopes.ts'
+import { errorEnvelope, isGatewayError, repeatedError } from '../../gateway/error-response.ts'
 import { countPaidCall, getOperation, performPaid } from '../../gateway/session-calls.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, type ErrorName, rejectRequest } from '../../kernel/errors.ts'
@@ -15,6 +15,7 @@ import {
   aiTextBytesMax,
 } from '../../kernel/limits.ts'
 import { isRecord, type Json, lookUp, recordOf } from '../../kernel/schema.ts'
+import { StoredError } from '../../money/idempotency/idempotency.ts'
 import * as hosting from '../../people/error-response.ts'
 import { getVisitor } from '../../people/session-user.ts'
 import { getPlayable } from '../playable.ts'
@@ -188,6 +189,7 @@ const discreet: Partial<Record<ErrorName, [status: number, message: string]>> = 
 }
 
 function replyTo(error: unknown): ErrorReply {
+  if (error instanceof StoredError) return repeatedError(error)
   if (!(error instanceof ApiError)) throw error
   const code: ErrorName = error.errorName
   const known = isGatewayError(error) ? errorEnvelope(error) : undefined
@@ -226,7 +228,7 @@ export async function callModel(
       const call = { params, source: source(), query: alt === null ? {} : { alt } }
       return performPaid(ctx, request, measured, operation, call)
     })
-    return toResponse(ctx, request, replayInOwnEnvelope(innerPath, outcome, requestId))
+    return toResponse(ctx, request, outcome)
   }
   const response = await respond().catch((error: unknown) =>
     errorResponse(inOwnEnvelope(innerPath, replyTo(error), requestId)),

@@ -3,7 +3,7 @@ import { enqueue } from '../../jobs/jobs.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
-import type { StoredResponse } from '../../kernel/http/outcome.ts'
+import { accepted, completed, created, type Success } from '../../kernel/http/outcome.ts'
 import { assetPromptCharsMax, assetVoiceCharsMax } from '../../kernel/limits.ts'
 import { nano, type NanoUsd, parseCredits, toCredits } from '../../kernel/money.ts'
 import { recordOf } from '../../kernel/schema.ts'
@@ -43,7 +43,7 @@ export async function generateAssets(
   caller: Caller,
   id: string,
   body: GenerateAssetsRequest,
-): Promise<StoredResponse> {
+): Promise<Success> {
   const app = await assets.getAppWithAssets(ctx, caller.agent, id)
   apps.checkBuilt(app)
   const { ref, dryRun, ...same } = body
@@ -51,7 +51,7 @@ export async function generateAssets(
   const max = maxCredits === undefined ? undefined : parseCredits(maxCredits, 'maxCredits')
   if (dryRun) {
     const { items, price } = await quoteItems(ctx, app, body.assets)
-    return { status: 200, body: { items: items.map(presentItem), price: toCredits(price) } }
+    return completed({ items: items.map(presentItem), price: toCredits(price) })
   }
   let ms = 0
   const response = await pay(ctx, {
@@ -66,7 +66,7 @@ export async function generateAssets(
           const note = 'Poll the job until it is done: GET /jobs/{id}?wait=30.'
           const held = toCredits(price)
           const body = { job: presentJob(ctx, job), items: items.map(presentItem), held, note }
-          return { maxCosts, response: { status: 202, body } }
+          return { maxCosts, response: accepted(body) }
         },
       }
     },
@@ -148,12 +148,8 @@ async function insertJob(
 }
 
 /** Returns the finished job, or the unchanged response when the job takes longer. */
-async function waitInline(
-  ctx: AppContext,
-  response: StoredResponse,
-  ms: number,
-): Promise<StoredResponse> {
-  const { id } = recordOf(recordOf(response.body)['job'])
+async function waitInline(ctx: AppContext, response: Success, ms: number): Promise<Success> {
+  const { id } = recordOf(recordOf(response.value)['job'])
   const job = await ctx.jobs.waitFor(String(id), { seen: Infinity, ms })
   if (job?.ended == null) return response
   const presented = presentJob(ctx, job)
@@ -161,5 +157,5 @@ async function waitInline(
   const note = items.every(({ state }) => state === 'made')
     ? 'All assets are live on the newest version: GET /apps/{id}/assets lists them.'
     : 'Failed items have a code and were not charged. GET /apps/{id}/assets lists the live assets.'
-  return { status: 201, body: { job: presented, items, held: 0, note } }
+  return created({ job: presented, items, held: 0, note })
 }

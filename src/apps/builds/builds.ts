@@ -7,7 +7,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { isWriteUnavailable } from '../../kernel/db/error.ts'
 import { ApiError, isApiError, rejectRequest } from '../../kernel/errors.ts'
-import type { StoredResponse } from '../../kernel/http/outcome.ts'
+import { accepted, completed, type Success } from '../../kernel/http/outcome.ts'
 import { buildPromptCharsMax } from '../../kernel/limits.ts'
 import { fromCredits, type NanoUsd, toCredits } from '../../kernel/money.ts'
 import { isPlainText } from '../../kernel/text.ts'
@@ -45,7 +45,7 @@ export async function startBuild(
   ctx: AppContext,
   actor: Actor,
   request: PublishAppRequest,
-): Promise<StoredResponse> {
+): Promise<Success> {
   const prompt = checkPrompt(request.prompt)
   const named = toAppFields(ctx, request)
   const input = { prompt, kind: named.kind, store: request.store ?? false }
@@ -60,7 +60,7 @@ export async function startChange(
   actor: Actor,
   id: string,
   request: PublishVersionRequest,
-): Promise<StoredResponse> {
+): Promise<Success> {
   const app = await apps.getOwnApp(ctx, actor.agent, id)
   apps.checkBuilt(app)
   const prompt = checkPrompt(request.prompt)
@@ -109,11 +109,11 @@ async function enqueueBuild(
   actor: Actor,
   { request, input, page }: BuildRequest,
   open: (db: Db) => Promise<apps.App>,
-): Promise<StoredResponse> {
+): Promise<Success> {
   const { price } = budgetOf(ctx, getBuilderModel(ctx, input.kind), { prompt: input.prompt, page })
   const { dryRun, ref, ...same } = request
   const { maxCredits } = request
-  if (dryRun) return { status: 200, body: { price: toCredits(price) } }
+  if (dryRun) return completed({ price: toCredits(price) })
   let isFreeSpent = false
   const response = await pay(ctx, {
     who: { owner: actor.agent.id, key: ref, fingerprint: same },
@@ -133,8 +133,7 @@ async function enqueueBuild(
           const held = toCredits(price)
           const { id } = app
           const body = { job: presentJob(ctx, job), app: { id, link: appUrl(ctx, id) } }
-          const response = { status: 202, body: { ...body, price: held, held } }
-          return { maxCosts: [maxCost], response }
+          return { maxCosts: [maxCost], response: accepted({ ...body, price: held, held }) }
         },
       }
     },

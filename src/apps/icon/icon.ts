@@ -1,7 +1,7 @@
 import { chargeOf } from '../../gateway/models/charge.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, isApiError, rejectRequest } from '../../kernel/errors.ts'
-import type { StoredResponse } from '../../kernel/http/outcome.ts'
+import { completed, type Success } from '../../kernel/http/outcome.ts'
 import { newId } from '../../kernel/ids.ts'
 import { iconPromptCharsMax } from '../../kernel/limits.ts'
 import { type NanoUsd, toCredits, zero } from '../../kernel/money.ts'
@@ -37,7 +37,7 @@ export async function putIcon(
   id: string,
   { image, make, prompt = '' }: PutIconRequest,
   { signal, ref }: { signal: AbortSignal; ref?: string | undefined },
-): Promise<StoredResponse> {
+): Promise<Success> {
   const app = await apps.getOwnApp(ctx, actor.agent, id, kinds)
   if ((image === undefined) === (make !== true) || (image !== undefined && prompt !== ''))
     rejectRequest('Send "image" or "make": true. "prompt" is allowed only with make.')
@@ -56,10 +56,8 @@ export async function putIcon(
     })
   }
   const icon = await store(ctx, await toIcon(ctx, decodeDataUrl(image)))
-  return done({ icon: await updateIcon(ctx, app, { icon }) })
+  return completed<IconResponse>({ icon: await updateIcon(ctx, app, { icon }) })
 }
-
-const done = (body: IconResponse): StoredResponse => ({ status: 200, body })
 
 const store = async (ctx: AppContext, bytes: Uint8Array): Promise<string> =>
   (await ctx.storage.put(bytes)).sha256
@@ -89,7 +87,7 @@ function iconWork(
   ctx: AppContext,
   actor: Actor,
   { app, prompt, signal }: { app: apps.App; prompt: string; signal: AbortSignal },
-): PaidWork<StoredResponse> {
+): PaidWork<Success> {
   const what = describeIcon(app, prompt)
   const quote = findQuote(ctx, { name: 'icon', kind: 'picture', what })
   if (!quote) throw new ApiError('no_icon_model')
@@ -116,7 +114,12 @@ function iconWork(
         : 'The icon is live.'
       const charge = free ? zero : clampCharge(hold, generated.charge)
       const url = iconUrl(ctx, { ...app, icon }) ?? ''
-      const response = done({ icon: url, credits: toCredits(charge), free, note })
+      const response = completed<IconResponse>({
+        icon: url,
+        credits: toCredits(charge),
+        free,
+        note,
+      })
       return {
         result: response,
         replay: response,

@@ -3,6 +3,7 @@ import { Value } from '@sinclair/typebox/value'
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError, isApiError, rejectRequest } from '../../kernel/errors.ts'
+import { completed } from '../../kernel/http/outcome.ts'
 import { newId } from '../../kernel/ids.ts'
 import { listPageDefault } from '../../kernel/limits.ts'
 import { formatCredits, parseCredits, toCredits, zero } from '../../kernel/money.ts'
@@ -229,13 +230,12 @@ export async function sendCredits(
         credits: await balanceOf(from),
         ref: ref ?? null,
       }
-      await keep(db, { status: 200, body })
-      return { status: 200, body }
+      return keep(db, completed(body))
     })
-  const { body } = await ctx.idempotency.run(person.id, ref, request, give).catch(asWalletError)
-  if (!Value.Check(SendCreditsResponseSchema, body))
+  const { value } = await ctx.idempotency.run(person.id, ref, request, give).catch(asWalletError)
+  if (!Value.Check(SendCreditsResponseSchema, value))
     throw new Error('the stored response does not match its schema')
-  return body
+  return value
 }
 
 /** Replaces the error of agents by that of wallets. */

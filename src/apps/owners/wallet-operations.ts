@@ -2,8 +2,12 @@ import { Type } from '@sinclair/typebox'
 
 import { readKeySettings } from '../../gateway/accounts/key-settings.ts'
 import { KeyRequestSchema } from '../../gateway/accounts/schemas.ts'
+import {
+  InvoiceSchema,
+  parseTopupAmount,
+  presentInvoice,
+} from '../../gateway/accounts/topup-operations.ts'
 import { errorEnvelope, isGatewayError } from '../../gateway/error-response.ts'
-import { InvoiceSchema, parseTopupAmount, presentInvoice } from '../../gateway/topups/operations.ts'
 import { rejectRequest } from '../../kernel/errors.ts'
 import { created } from '../../kernel/http/outcome.ts'
 import { keyNameCharsMax } from '../../kernel/limits.ts'

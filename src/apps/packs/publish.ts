@@ -1,6 +1,6 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
-import type { StoredResponse } from '../../kernel/http/outcome.ts'
+import { completed, created, type Success } from '../../kernel/http/outcome.ts'
 import { descriptionCharsMax } from '../../kernel/limits.ts'
 import { isPlainLine } from '../../kernel/text.ts'
 import type { Agent } from '../../people/agents/agents.ts'
@@ -31,7 +31,7 @@ export async function publishPack(
   maker: Agent,
   kind: PackKind,
   { fields, files }: ParsedRequest,
-): Promise<StoredResponse> {
+): Promise<Success> {
   const listing = toListing(ctx, fields)
   const pack = await readPack(files)
   const folder = await withSteps(ctx, pack.folder, fields)
@@ -60,7 +60,7 @@ export async function publishPackVersion(
   maker: Agent,
   { id, kind }: { id: string; kind: PackKind },
   { fields, files }: ParsedRequest,
-): Promise<StoredResponse> {
+): Promise<Success> {
   const item = await apps.getOwnApp(ctx, maker, id, [kind])
   const note = checkNote(fields.note)
   const before = (await apps.getVersion(ctx, id, item.version)).folder
@@ -84,21 +84,20 @@ export async function publishPackVersion(
           isSame && added.reasons.length === 0
             ? await apps.updateApp(ctx, db, added.app, { description: shortDescription(folder) })
             : added.app
-        const body = {
+        const version = created({
           ...presentPackAs(ctx, app, folder),
           scan: presentScan(inspection),
           note: visibilityNote(ctx, { ...added, app }),
-        }
-        await storeResponse(db, { status: 201, body })
-        return { status: 201, body }
+        })
+        return storeResponse(db, version)
       })
     })
   })
 }
 
-async function dryRun(ctx: AppContext, kind: PackKind, { tar }: Pack): Promise<StoredResponse> {
+async function dryRun(ctx: AppContext, kind: PackKind, { tar }: Pack): Promise<Success> {
   const inspection = await inspectContent(ctx, kind, tar)
-  return { status: 200, body: { scan: presentScan(inspection), price: 0 } }
+  return completed({ scan: presentScan(inspection), price: 0 })
 }
 
 /** Explore shows descriptions of at most 500 characters, SKILL.md may have 1,024. */

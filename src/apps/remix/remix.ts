@@ -3,7 +3,7 @@ import { Value } from '@sinclair/typebox/value'
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
-import type { StoredResponse } from '../../kernel/http/outcome.ts'
+import { created, type Success } from '../../kernel/http/outcome.ts'
 import {
   formatCredits,
   fromCredits,
@@ -69,7 +69,7 @@ export async function remix(
   id: string,
   request: RemixRequest,
 ): Promise<RemixResponse> {
-  const { body } = await buyCopy(ctx, actor, id, request)
+  const { value: body } = await buyCopy(ctx, actor, id, request)
   if (isPackRemix(body)) return body
   if (!Value.Check(RemixRecordSchema, body)) throw new Error('a stored remix has another schema')
   const copy = await apps.findApp(ctx, body.app.id)
@@ -94,7 +94,7 @@ async function buyCopy(
   actor: Actor,
   id: string,
   request: RemixRequest,
-): Promise<StoredResponse> {
+): Promise<Success> {
   const { ref: key } = request
   const who = { owner: actor.agent.id, key, fingerprint: { remix: id, ...request } }
   for (let attempt = 1; ; attempt += 1) {
@@ -128,7 +128,7 @@ async function scanOriginal(
   return {
     commit: async (db) => {
       const copied = await copyItem(ctx, db, { actor, original, request, maker, version, content })
-      return { price: copied.price, response: { status: 201, body: copied.body } }
+      return { price: copied.price, response: created(copied.body) }
     },
   }
 }

@@ -4,6 +4,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { lock } from '../../kernel/db/query.ts'
 import { ApiError } from '../../kernel/errors.ts'
+import { created } from '../../kernel/http/outcome.ts'
 import { idPattern, newId } from '../../kernel/ids.ts'
 import { hour, secondsUntil, utcDay } from '../../kernel/time.ts'
 import { sentence } from '../../kernel/words/message.ts'
@@ -65,11 +66,11 @@ export async function startRun(
   const goal = request.goal === undefined ? null : validateText(request.goal, goalCharsMax)
   const { item, version, instructions, steps, share } = await findRunPack(ctx, agent, request)
   const fingerprint = { startRun: { ...request } }
-  const { body } = await ctx.idempotency.run(agent.id, request.ref, fingerprint, async (store) => {
+  const { value } = await ctx.idempotency.run(agent.id, request.ref, fingerprint, async (store) => {
     const run = await insertRun(ctx, { ...reporter, item, version, goal, share, store })
-    return { status: 201, body: { id: run.id } }
+    return created({ id: run.id })
   })
-  const run = await getOwnRun(ctx, agent, String(Object(body).id))
+  const run = await getOwnRun(ctx, agent, String(Object(value).id))
   const presented = await presentRun(ctx, run, 'all')
   return { run: presented, instructions, steps, ...(share && { share }) }
 }
@@ -115,7 +116,7 @@ const insertRun = (
       .returning()
     if (!run) throw new Error('inserting the run returned no row')
     await addStartedRun(db, run)
-    await store(db, { status: 201, body: { id: run.id } })
+    await store(db, created({ id: run.id }))
     await notifyMaker(ctx, db, run, {
       kind: 'run.started',
       agent,

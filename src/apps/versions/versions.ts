@@ -2,7 +2,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { isForbidden } from '../../kernel/forbidden-text.ts'
-import type { StoredResponse } from '../../kernel/http/outcome.ts'
+import { completed, created, type Success } from '../../kernel/http/outcome.ts'
 import { versionNoteCharsMax, versionsPerAppMax } from '../../kernel/limits.ts'
 import { isPlainLine } from '../../kernel/text.ts'
 import { iso } from '../../kernel/time.ts'
@@ -62,7 +62,7 @@ export async function publishVersion(
   maker: Agent,
   id: string,
   { folder: sent, ...request }: Omit<PublishVersionRequest, 'html' | 'files'> & PageUpload,
-): Promise<StoredResponse> {
+): Promise<Success> {
   const prepare = async () => {
     const app = await apps.getOwnApp(ctx, maker, id)
     const note = checkNote(request.note)
@@ -85,7 +85,7 @@ export async function publishVersion(
       scan: presentScan(inspection),
     }
   }
-  if (request.dryRun) return { status: 200, body: { scan: (await prepare()).scan, price: 0 } }
+  if (request.dryRun) return completed({ scan: (await prepare()).scan, price: 0 })
   const fingerprint = { id, ...request, ...fingerprintOf(sent) }
   return ctx.idempotency.run(maker.id, request.ref, fingerprint, async (storeResponse) => {
     const { app, folder, note, name, checked, inspection, scan } = await prepare()
@@ -98,13 +98,12 @@ export async function publishVersion(
         const added = await addVersion(ctx, db, app, { page, inspection, how })
         if (request.patch) checkBase(added.app, app.version)
         await addFiles(ctx, db, added.app, stored)
-        const body = {
+        const version = created({
           app: presentApp(ctx, added.app),
           scan,
           note: visibilityNote(ctx, added) + folderNote(folder) + libraryNote(inspection),
-        }
-        await storeResponse(db, { status: 201, body })
-        return { status: 201, body }
+        })
+        return storeResponse(db, version)
       })
     })
   })

@@ -7,7 +7,7 @@ import type { Key, KeySettings } from '../../money/keys/keys.ts'
 import { allowsModel } from '../../money/keys/restrictions.ts'
 import type { Owner } from '../../money/ledger/accounts.ts'
 import { invalidField } from '../fields.ts'
-import { keyNoteCharsMax, keyTagCharsMax } from './limits.ts'
+import { keyNoteCharsMax, keyTagCharsMax } from '../limits.ts'
 import type { KeyParams, KeyResponse } from './schemas.ts'
 
 /** Manages the keys of an account: one of its keys, or the operator, who has no limits. */

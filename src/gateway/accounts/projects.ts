@@ -9,8 +9,8 @@ import * as stored from '../../money/keys/projects.ts'
 import { projectCounter } from '../../money/keys/restrictions.ts'
 import { sumSpendingByPeriod } from '../../money/ledger/reports.ts'
 import { invalidField } from '../fields.ts'
+import { projectNameCharsMax, projectsPerAccountMax } from '../limits.ts'
 import type { KeyManager } from './key-settings.ts'
-import { projectNameCharsMax, projectsPerAccountMax } from './limits.ts'
 import type { ProjectParams, ProjectResponse } from './schemas.ts'
 
 /** Throws `not_found` for a project that is not one of the account. */

@@ -20,7 +20,7 @@ import {
   overlapHoursMax,
   perMinuteMax,
   projectNameCharsMax,
-} from './limits.ts'
+} from '../limits.ts'
 
 const capMax = 1_000_000_000
 

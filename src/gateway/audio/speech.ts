@@ -105,10 +105,10 @@ function readRequest(ctx: AppContext, sent: unknown): MediaRequest {
       return {
         usage: await measureUsage(bytes, estimate),
         rows: row ? [mediaFiles.mediaFileRow.create(ctx, row)] : [],
-        response: (cost) => ({ status: 200, body: { made: row?.id, cost } }),
+        response: (cost) => ({ made: row?.id, cost }),
       }
     },
-    async present({ body: result }) {
+    async present(result) {
       const { made: id, cost } = recordOf(result)
       const content = audio ?? (await mediaFiles.find(ctx, String(id)))
       if (!content) throw new ApiError('not_found', { what: 'speech', see: seeExpired })

@@ -112,10 +112,10 @@ function toMediaRequest(
       return {
         usage: readTranscriptionUsage({ ...read.json, text }, input, candidate),
         text: body.text,
-        response: (cost) => ({ status: 200, body: { ...body, cost } }),
+        response: (cost) => ({ ...body, cost }),
       }
     },
-    async present({ body }) {
+    async present(body) {
       const { text, cost } = recordOf(body)
       const headers = costHeader(Number(cost))
       if (isStream) return toTranscriptEvents(String(text), { cost }, convert)

@@ -16,7 +16,7 @@ import {
 } from '../../testing/fixtures/batches.ts'
 import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
-import { unfundedReservedBytes } from './limits.ts'
+import { unfundedReservedBytes } from '../limits.ts'
 
 const t = await startTestServer({ DEMO_MODELS: 'on' })
 const gus = await createGatewayUser(t, '1')

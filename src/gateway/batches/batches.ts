@@ -6,7 +6,7 @@ import { requireWhole } from '../../kernel/cursor.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { countRows, isAfterCursor, lock } from '../../kernel/db/query.ts'
 import { ApiError } from '../../kernel/errors.ts'
-import { Replay } from '../../kernel/http/outcome.ts'
+import { completed, Replay } from '../../kernel/http/outcome.ts'
 import { newId } from '../../kernel/ids.ts'
 import { zero } from '../../kernel/money.ts'
 import { isRecord, recordOf } from '../../kernel/schema.ts'
@@ -15,8 +15,8 @@ import type { AccountId, KeySpender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { invalidField, readString } from '../fields.ts'
 import * as files from '../files/files.ts'
+import { batchListMax, fileIdCharsMax, openBatchesPerAccountMax } from '../limits.ts'
 import { toList, unknownAfter } from '../list.ts'
-import { batchListMax, fileIdCharsMax, openBatchesPerAccountMax } from './limits.ts'
 import { withResultSpace } from './result-space.ts'
 import { countResults } from './results.ts'
 import { endpoints } from './run-line.ts'
@@ -52,8 +52,7 @@ export async function create(
     { path: '/batches', body: raw },
     async (storeResponse) => {
       const { batch, inputBytes } = await readRequest(ctx, spender, raw)
-      const response = { status: 200, body: present(batch) }
-      const insert = async (db: Db): Promise<void> => {
+      const insert = async (db: Db) => {
         await lock(db, `batches of ${account}`)
         const isOpen = and(eq(batches.account, account), isNull(batches.ended))
         if ((await countRows(db, batches, isOpen)) >= openBatchesPerAccountMax) {
@@ -61,9 +60,9 @@ export async function create(
         }
         await enqueueJob(ctx, db, account, batch.id)
         await db.insert(batches).values(batch)
-        await storeResponse(db, response)
+        return storeResponse(db, completed(present(batch)))
       }
-      await withResultSpace(ctx, { account, inputBytes }, () => ctx.db.tx(insert))
+      const response = await withResultSpace(ctx, { account, inputBytes }, () => ctx.db.tx(insert))
       ctx.jobs.wake()
       return response
     },

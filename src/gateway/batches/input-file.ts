@@ -1,5 +1,5 @@
 import { isRecord, type Json, parseRecord } from '../../kernel/schema.ts'
-import { batchErrorsMax, batchLinesMax } from './limits.ts'
+import { batchErrorsMax, batchLinesMax } from '../limits.ts'
 import type { BatchError } from './tables.ts'
 
 /** A request of a batch. */

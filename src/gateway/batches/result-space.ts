@@ -3,7 +3,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { hasBeenFunded } from '../../money/ledger/reports.ts'
 import type { AccountId } from '../authentication.ts'
 import { checkQuota, checkUnfunded } from '../files/quota.ts'
-import { batchResultBytesMax, unfundedReservedBytes, unfundedResultBytesMax } from './limits.ts'
+import { batchResultBytesMax, unfundedReservedBytes, unfundedResultBytesMax } from '../limits.ts'
 
 /** Returns the bytes of results after which further lines of a batch do not run. */
 export const resultBytesMaxOf = async ({ db }: AppContext, account: AccountId): Promise<number> =>
@@ -20,18 +20,18 @@ export const tooLarge = (max: number) => ({
  * bytes of the results, which name every line of the input, as an upload of its network. Throws
  * `files_full`, `uploads_limit` and `try_again`.
  */
-export async function withResultSpace(
+export async function withResultSpace<Created>(
   ctx: AppContext,
   { account, inputBytes }: { account: AccountId; inputBytes: number },
-  create: () => Promise<void>,
-): Promise<void> {
+  create: () => Promise<Created>,
+): Promise<Created> {
   const isFunded = await hasBeenFunded(ctx.db.read, account)
   const bytes = isFunded ? 0 : unfundedReservedBytes + inputBytes
   await checkQuota(ctx, account, { rows: 1, bytes }, isFunded)
   if (isFunded) return create()
   await checkUnfunded(ctx, bytes)
   try {
-    await create()
+    return await create()
   } catch (error) {
     await ctx.state.limits.unfundedUploads.giveBack(currentClient().prefix, bytes)
     throw error

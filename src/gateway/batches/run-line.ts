@@ -1,7 +1,7 @@
 import { currentClient } from '../../kernel/client.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, isApiError } from '../../kernel/errors.ts'
-import { Content, type StoredResponse, Success } from '../../kernel/http/outcome.ts'
+import { Content } from '../../kernel/http/outcome.ts'
 import { newId } from '../../kernel/ids.ts'
 import { lookUp } from '../../kernel/schema.ts'
 import { minute, second } from '../../kernel/time.ts'
@@ -15,12 +15,12 @@ import { createCompletion } from '../completions/completions.ts'
 import { createEmbeddings } from '../embeddings/embeddings.ts'
 import { errorEnvelope, findEnvelope, internalError, isGatewayError } from '../error-response.ts'
 import { generateImages } from '../images/images.ts'
+import { batchAttemptsMax, batchRetryMsMax } from '../limits.ts'
 import { createModeration } from '../moderations/moderations.ts'
-import { createChatCompletion } from '../openai-chat/chat-completions.ts'
+import { completeChat } from '../openai-chat/operations.ts'
 import { rerank } from '../rerank/rerank.ts'
 import { createResponse } from '../responses/responses.ts'
 import type { BatchLine } from './input-file.ts'
-import { batchAttemptsMax, batchRetryMsMax } from './limits.ts'
 import type { batches } from './tables.ts'
 
 /** An operation that a batch can call. */
@@ -33,7 +33,7 @@ type Operation = (
 
 /** The operations that a batch can call, by their paths. */
 export const endpoints: Record<string, Operation> = {
-  '/v1/chat/completions': createChatCompletion,
+  '/v1/chat/completions': completeChat,
   '/v1/responses': createResponse,
   '/v1/completions': createCompletion,
   '/v1/embeddings': createEmbeddings,
@@ -42,9 +42,11 @@ export const endpoints: Record<string, Operation> = {
   '/v1/images/generations': generateImages,
 }
 
-/** The outcome of one attempt at a line. */
-interface LineOutcome extends StoredResponse {
+/** The outcome of one attempt at a line, as HTTP has it. */
+interface LineOutcome {
+  status: number
   headers: Readonly<Record<string, string>>
+  body: unknown
 }
 
 /** The response to a line, as the output file has it. */
@@ -123,10 +125,8 @@ async function sendLine(
 /** A line never streams, so its outcome is JSON. */
 function responseOf(outcome: CallOutcome): LineOutcome {
   if (outcome instanceof Content) throw new Error('a line of a batch has no JSON')
-  const { headers } = outcome
-  return outcome instanceof Success
-    ? { status: 200, headers, body: outcome.value }
-    : { ...outcome.response, headers }
+  const { status, headers, value: body } = outcome
+  return { status, headers, body }
 }
 
 /** A batch of a blocked client looks this often whether it was cancelled or may go on. */

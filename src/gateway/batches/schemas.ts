@@ -3,8 +3,8 @@ import type { OpenAPIV3 } from 'openapi-types'
 
 import { wholeQuery } from '../../kernel/http/list-query.ts'
 import { anyObject, lenientObject, namedObject, nullable, oneOf } from '../../kernel/schema.ts'
+import { batchLinesMax, batchListMax, fileIdCharsMax } from '../limits.ts'
 import { listSchema } from '../list.ts'
-import { batchLinesMax, batchListMax, fileIdCharsMax } from './limits.ts'
 import { endpoints } from './run-line.ts'
 import { batchStatuses } from './tables.ts'
 

@@ -1,6 +1,5 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
-import type { StoredResponse } from '../../kernel/http/outcome.ts'
 import { type NanoUsd, zero } from '../../kernel/money.ts'
 import { recordOf } from '../../kernel/schema.ts'
 import type { HoldRequest } from '../../money/ledger/holds.ts'
@@ -47,7 +46,7 @@ export function createChat(
   return payForCall(ctx, spender, call, {
     path: '/chat/completions',
     body: api === 'chat' ? raw : { api, raw },
-    present: (result) => present(result, isCached ? { 'x-cache': 'hit' } : {}),
+    present: (value) => present(value, isCached ? { 'x-cache': 'hit' } : {}),
     prepare: async (slot) => {
       const cached = api === 'chat' ? readCacheSlot(ctx, spender.account, raw) : undefined
       const { keep } = cached ?? {}
@@ -75,9 +74,9 @@ export function createChat(
   }).catch(renameFields(names))
 }
 
-function present(result: StoredResponse, headers: Record<string, string>): CallOutcome {
-  const { stream } = recordOf(result.body)
-  return typeof stream === 'string' ? eventStream(stream, headers) : jsonOutcome(result, headers)
+function present(value: unknown, headers: Record<string, string>): CallOutcome {
+  const { stream } = recordOf(value)
+  return typeof stream === 'string' ? eventStream(stream, headers) : jsonOutcome(value, headers)
 }
 
 /** A chat call before its checks. */

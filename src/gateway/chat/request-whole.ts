@@ -62,7 +62,7 @@ async function outputOf(
       const final = { usage, cost: toUsd(nano(charge + transcriptionCost)) }
       const body = await encodeWhole(content, client, final)
       chat.keep?.({ content, usage, candidate })
-      return { status: 200, body }
+      return body
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { AppContext } from '../../kernel/context.ts'
-import type { StoredResponse } from '../../kernel/http/outcome.ts'
+import { completed, type Success } from '../../kernel/http/outcome.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
 import type { CachedResponse } from '../../kernel/state/responses.ts'
@@ -92,13 +92,11 @@ export const encodeWhole = (
 export async function encodeFree(
   { content, usage }: CachedResponse,
   client: ClientCodec,
-): Promise<StoredResponse> {
+): Promise<Success> {
   const final = { usage, cost: 0 }
-  if ('response' in content) {
-    return { status: 200, body: await encodeWhole(content, client, final) }
-  }
+  if ('response' in content) return completed(await encodeWhole(content, client, final))
   const writer = client.createWriter()
   const events = content.steps.flatMap((step) => encodeStep(step, writer, content.isPassed) ?? [])
   const stream = Buffer.concat([bytesOf(events), await writer.end(final)])
-  return { status: 200, body: { stream: stream.toString() } }
+  return completed({ stream: stream.toString() })
 }

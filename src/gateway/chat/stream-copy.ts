@@ -1,4 +1,4 @@
-import type { StoredResponse } from '../../kernel/http/outcome.ts'
+import { completed, type Success } from '../../kernel/http/outcome.ts'
 import type { ChatEvent } from '../conversation/chat-event.ts'
 import type { Step } from './source.ts'
 
@@ -47,9 +47,9 @@ export class StreamCopy {
   }
 
   /** The stored response; undefined for a stream that is too long to replay. */
-  get response(): StoredResponse | undefined {
+  get response(): Success | undefined {
     if (this.isFull) return undefined
-    return { status: 200, body: { stream: new TextDecoder().decode(Buffer.concat(this.parts)) } }
+    return completed({ stream: new TextDecoder().decode(Buffer.concat(this.parts)) })
   }
 }
 

@@ -85,3 +85,24 @@ test('fewer vectors than inputs are unreadable and charge the hold', async () =>
   const { use } = await faked.lastUse(ned)
   expect([use?.charged, use?.status]).toEqual([use?.held, 'failed'])
 })
+
+test('a repeated request gets the error of a charged failure, in the form of each API', async () => {
+  const broken = 'embedding/bad-json'
+  const calls: [path: string, body: object][] = [
+    ['/v1/embeddings', { model: broken, input: 'x' }],
+    [`/v1beta/models/${broken}:embedContent`, { content: { parts: [{ text: 'x' }] } }],
+    ['/v2/embed', { model: broken, texts: ['x'], input_type: 'search_document' }],
+  ]
+  for (const [path, body] of calls) {
+    const send = () => ned.call('POST', path, body, { 'idempotency-key': path })
+    const first = await send()
+    expect([path, first.status, first.headers.get('x-should-retry')]).toEqual([path, 502, 'false'])
+    const before = (await faked.lastUse(ned)).total
+    const again = await send()
+    // Cohere's errors have the id of their request.
+    const { id: _, ...error } = Object(first.body)
+    expect([again.status, again.headers.get('x-should-retry')]).toEqual([502, 'false'])
+    expect(again.body).toMatchObject(error)
+    expect((await faked.lastUse(ned)).total).toBe(before)
+  }
+})

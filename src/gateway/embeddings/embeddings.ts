@@ -65,8 +65,11 @@ function parseRequest(ctx: AppContext, raw: unknown, id: string): MediaRequest {
       return {
         usage,
         response: (cost) => ({
-          status: 200,
-          body: { id, object: 'list', data: vectors, model: served.id, usage: { ...tokens, cost } },
+          id,
+          object: 'list',
+          data: vectors,
+          model: served.id,
+          usage: { ...tokens, cost },
         }),
       }
     },

@@ -106,7 +106,7 @@ export function toMediaRequest(
       return { inputTokensMax, outputTokensMax, images: n }
     },
     estimateUsage,
-    ...(isStream && { present: async ({ body: result }) => toImageEvents(path, result) }),
+    ...(isStream && { present: async (result) => toImageEvents(path, result) }),
     async read(received, { candidate, deadlines }) {
       const read = await readJsonObject(received, deadlines)
       if (!('json' in read)) return read
@@ -129,7 +129,7 @@ export function toMediaRequest(
         rows: images.rows.map((row) => mediaFiles.mediaFileRow.create(ctx, row)),
         response: (cost) => {
           const more = isStream ? { usage: presentUsage(used, cost) } : {}
-          return { status: 200, body: { ...result, cost, ...more } }
+          return { ...result, cost, ...more }
         },
       }
     },

@@ -52,10 +52,7 @@ function parseRequest({ catalog }: AppContext, raw: unknown, id: string): MediaR
           ...estimateUsage(served),
           estimated: served.price?.prompt !== 0n,
         },
-        response: (cost) => ({
-          status: 200,
-          body: { id: given, model: served.id, results, cost },
-        }),
+        response: (cost) => ({ id: given, model: served.id, results, cost }),
       }
     },
   }

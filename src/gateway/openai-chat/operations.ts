@@ -1,7 +1,57 @@
+import type { AppContext } from '../../kernel/context.ts'
+import { newId } from '../../kernel/ids.ts'
+import { unixSeconds } from '../../kernel/time.ts'
+import type { Spender } from '../authentication.ts'
+import type { Call, CallOutcome } from '../call.ts'
+import { createChat } from '../chat/chat.ts'
 import { isMistralClient } from '../client-apis.ts'
 import { paidOperation } from '../operation.ts'
-import { createChatCompletion as complete } from './chat-completions.ts'
+import { decodeChat, sentNames } from './decode.ts'
+import type { Flavor } from './message.ts'
 import * as schemas from './schemas.ts'
+import { createChatClient } from './write.ts'
+
+/** Differences of a client of the chat API from OpenAI's. */
+export interface ChatClientOptions {
+  flavor?: Flavor
+  /** The id of the response; by default that of the upstream. */
+  id?: string
+}
+
+/**
+ * Creates a chat completion (document 2, POST /chat/completions): checks it, holds its maximum
+ * cost, serves it whole or as a stream, and settles it. Throws the errors of section 7.
+ */
+export const completeChat = (
+  ctx: AppContext,
+  spender: Spender,
+  raw: unknown,
+  call: Call,
+  { flavor = 'openai', id = `chatcmpl-${newId()}` }: ChatClientOptions = {},
+): Promise<CallOutcome> =>
+  createChat(ctx, spender, call, {
+    api: 'chat',
+    raw,
+    names: sentNames(raw),
+    open() {
+      const developerRole = ctx.config.gatewayDeveloperRole === 'system' ? 'system' : undefined
+      const { wantsUsage, hasFunctions, ...decoded } = decodeChat(raw, { developerRole })
+      const created = unixSeconds(ctx.clock.now())
+      return {
+        ...decoded,
+        codec: (model, provider) =>
+          createChatClient({
+            model,
+            provider,
+            id,
+            created,
+            wantsUsage,
+            hasFunctions,
+            flavor,
+          }),
+      }
+    },
+  })
 
 const createChatCompletion = paidOperation({
   id: 'create_chat_completion',
@@ -17,7 +67,9 @@ const createChatCompletion = paidOperation({
   output: [schemas.CompletionSchema, schemas.ChunksSchema],
   errors: schemas.chatErrors,
   run: (ctx, spender, body, call, { headers }) =>
-    complete(ctx, spender, body, call, { flavor: isMistralClient(headers) ? 'mistral' : 'openai' }),
+    completeChat(ctx, spender, body, call, {
+      flavor: isMistralClient(headers) ? 'mistral' : 'openai',
+    }),
 })
 
 /** Chat completions (document 2, POST /v1/chat/completions). */

@@ -9,7 +9,7 @@ import { modelOperation } from '../catalog/operations.ts'
 import { embeddingOperations } from '../embeddings/operations.ts'
 import { listUses, type Use } from '../models/history.ts'
 import { totalCharged } from '../models/spending.ts'
-import { createChatCompletion } from '../openai-chat/chat-completions.ts'
+import { completeChat } from '../openai-chat/operations.ts'
 import * as chat from '../openai-chat/schemas.ts'
 import { operationsOf, paidOperation } from '../operation.ts'
 import { responseOperations } from '../responses/operations.ts'
@@ -32,7 +32,7 @@ const createOpenrouterChat = paidOperation({
   envelope: OpenRouterErrorSchema,
   errors: chat.chatErrors,
   run: (ctx, spender, body, call) =>
-    createChatCompletion(ctx, spender, body, call, {
+    completeChat(ctx, spender, body, call, {
       flavor: 'openrouter',
       id: generationId(call.requestId),
     }),

@@ -1,6 +1,5 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
-import type { StoredResponse } from '../../kernel/http/outcome.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call, CallOutcome } from '../call.ts'
 import type { Model } from '../models/catalog.ts'
@@ -52,8 +51,8 @@ export interface MediaRequest {
   estimateUsage(model: Model): Usage
   /** Reads a successful response, bounded. */
   read(received: Received, call: MediaCall): Promise<WholeOutput | StreamOutput | UpstreamFailure>
-  /** Turns a result into an outcome, at first and in replays. The default is JSON. */
-  present?(result: StoredResponse): Promise<CallOutcome>
+  /** Turns the value of a result into an outcome, at first and in replays. The default is JSON. */
+  present?(value: unknown): Promise<CallOutcome>
 }
 
 /** Runs a paid media request (document 2, sections 4 and 7). Throws the errors of section 7. */
@@ -67,7 +66,7 @@ export function runMediaRequest(
   return payForCall(ctx, spender, call, {
     path,
     body: request.fingerprint,
-    present: (result) => (result.status === 200 ? present(result) : jsonOutcome(result)),
+    present,
     prepare: async (slot) => {
       const candidates = listMediaCandidates(ctx, spender, request)
       const guarded = { ...call, ctx, spender }

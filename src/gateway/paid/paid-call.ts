@@ -1,12 +1,11 @@
 import type { AppContext } from '../../kernel/context.ts'
-import { type Content, Replay, type StoredResponse, Success } from '../../kernel/http/outcome.ts'
+import { type Content, Success, withHeaders } from '../../kernel/http/outcome.ts'
 import { formatDecimal } from '../../kernel/money.ts'
 import { type Json, recordOf } from '../../kernel/schema.ts'
 import type { HoldRequest } from '../../money/ledger/holds.ts'
 import { pay, type Payment } from '../../money/pay.ts'
 import type { Margin, Spender } from '../authentication.ts'
 import type { Call, CallOutcome } from '../call.ts'
-import { final } from '../error-response.ts'
 import { storedPrice } from '../models/price.ts'
 import type { UpstreamPath } from '../providers/upstream.ts'
 import { expireHolds, holdDurationMs, holdRef } from '../usage/expire-holds.ts'
@@ -24,15 +23,15 @@ export interface PaidCall extends Call {
 }
 
 /** The result of a call, which becomes its outcome; a stream is sent while the call runs. */
-export type CallResult = StoredResponse | Content
+export type CallResult = Success | Content
 
 /** A paid operation of the gateway. */
 interface PaidOperation extends Pick<Payment<CallResult>, 'prepare'> {
   path: UpstreamPath | '/chat/completions'
   /** The request's body, which identifies the work together with the path. */
   body: unknown
-  /** Turns a result into the outcome, at first and in replays. */
-  present(result: StoredResponse): CallOutcome | Promise<CallOutcome>
+  /** Turns the value of a result into the outcome, at first and in replays. */
+  present(value: unknown): CallOutcome | Promise<CallOutcome>
 }
 
 /** Pays for an operation and returns its outcome. Throws the errors of `pay`. */
@@ -54,7 +53,7 @@ export async function payForCall(
     prepare,
     replay: (stored) => stored,
   })
-  return 'status' in result ? present(result) : result
+  return result instanceof Success ? present(result.value) : result
 }
 
 /** Returns the hold of a call: its maximum cost, charged in full when the process dies. */
@@ -91,12 +90,11 @@ const marginShare = ({ percent, account, item }: Margin) => ({
   item,
 })
 
-/** Returns a result as JSON, with its cost as a header, or the replay of a charged error. */
-export function jsonOutcome(result: StoredResponse, headers = {}): CallOutcome {
-  if (result.status !== 200) return new Replay(result, final)
-  const { usage, usageMetadata, cost } = recordOf(result.body)
+/** Returns the value of a result as JSON, with its cost as a header. */
+export function jsonOutcome(value: unknown, headers = {}): CallOutcome {
+  const { usage, usageMetadata, cost } = recordOf(value)
   const charged = costHeader(Number(recordOf(usage ?? usageMetadata).cost ?? cost))
-  return new Success(200, result.body, { ...charged, ...headers })
+  return withHeaders(value, { ...charged, ...headers })
 }
 
 /** Returns X-Service-Cost: USD as plain digits with at most nine decimals. */

@@ -1,11 +1,12 @@
 import { isApiError } from '../../kernel/errors.ts'
-import type { Content, StoredResponse } from '../../kernel/http/outcome.ts'
+import { completed, type Content, type Success } from '../../kernel/http/outcome.ts'
 import { type NanoUsd, toUsd, zero } from '../../kernel/money.ts'
+import type { Json } from '../../kernel/schema.ts'
 import { stopwatch } from '../../kernel/time.ts'
 import type { Hold } from '../../money/ledger/holds.ts'
 import type { SettlementRow } from '../../money/ledger/settlement-rows.ts'
 import type { PaidOutcome, RunningWork } from '../../money/pay.ts'
-import { errorEnvelope } from '../error-response.ts'
+import { storedError } from '../error-response.ts'
 import { chargeWithinHold } from '../models/charge.ts'
 import { usageCounts } from '../models/history.ts'
 import { createUsage, type Usage } from '../models/usage.ts'
@@ -29,8 +30,8 @@ import {
 /** A whole response of an upstream. */
 export interface WholeOutput {
   usage: Usage
-  /** Returns the result, with its cost in USD and as the charge in nano-USD. */
-  response(cost: number, charge: NanoUsd): StoredResponse | Promise<StoredResponse>
+  /** Returns the value of the result, with its cost in USD and as the charge in nano-USD. */
+  response(cost: number, charge: NanoUsd): Json | Promise<Json>
   rows?: SettlementRow[]
   /** The response for traces, where it is no chat completion. */
   output?: unknown
@@ -99,8 +100,8 @@ export async function serveCall(
     }
     const { usage, rows } = opened
     const charge = chargeOf(usage)
-    const response = await opened.response(toUsd(charge), charge)
-    const output = opened.output ?? response.body
+    const response = completed(await opened.response(toUsd(charge), charge))
+    const output = opened.output ?? response.value
     return outcome.served(result, { usage, end: 'completed', response, rows, output })
   } finally {
     deadlines.end()
@@ -208,7 +209,7 @@ export interface ServedCall {
   usage: Usage
   end: CallEnd
   /** The result; undefined for a stream that the client already received. */
-  response?: StoredResponse | undefined
+  response?: Success | undefined
   rows?: SettlementRow[] | undefined
   /** The completion, or the text of a stream, for traces. */
   output?: unknown
@@ -247,7 +248,7 @@ export class OutcomeBuilder {
   served(
     { candidate, attempt }: RunningAttempt,
     { usage, end, response, rows, output }: ServedCall,
-  ): PaidOutcome<StoredResponse> {
+  ): PaidOutcome<Success> {
     const tokens = candidate.model.type === 'chat' ? usage.completion : 0
     attempt.end(end === 'interrupted' ? 'dismissed' : end, tokens)
     this.countTokens(usage)
@@ -257,12 +258,9 @@ export class OutcomeBuilder {
     this.call.spender.onServed?.(charge)
     const broken = end === 'failed' ? unreadable.error.errorName : null
     const ended = { usage, end, charge, error: broken, rows }
-    const outcome = {
-      ...this.written(candidate, ended),
-      result: response ?? { status: 200, body: null },
-    }
+    const outcome = { ...this.written(candidate, ended), result: response ?? completed(null) }
     if (this.call.slot === undefined) return outcome
-    return { ...outcome, replay: response, shortReplay: replayOf(unreadable.error) }
+    return { ...outcome, replay: response, shortReplay: storedError(unreadable.error) }
   }
 
   /** Adds tokens to those of the key in this minute. They are known only after the call. */
@@ -293,7 +291,7 @@ export class OutcomeBuilder {
     }
     const charge = charges === 'hold' ? this.hold.amount : zero
     const ended = { usage, end: 'failed', charge, error: error.errorName } as const
-    const replay = charges === 'hold' ? replayOf(error) : undefined
+    const replay = charges === 'hold' ? storedError(error) : undefined
     return { ...this.written(candidate, ended), error, replay }
   }
 
@@ -330,9 +328,4 @@ export class OutcomeBuilder {
     })
     return { charge, rows: [use, ...rows] }
   }
-}
-
-function replayOf(error: UpstreamFailure['error']): StoredResponse {
-  const { status, body } = errorEnvelope(error)
-  return { status, body }
 }

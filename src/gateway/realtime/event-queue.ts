@@ -1,4 +1,4 @@
-import { queueBytesMax } from './limits.ts'
+import { realtimeQueueBytesMax } from '../limits.ts'
 
 /** A connection whose reading can pause. */
 interface Source {
@@ -27,7 +27,7 @@ export class EventQueue {
     this.waiting.push(text)
     this.bytes += text.length
     if (!this.isRunning) void this.run()
-    else if (this.bytes > queueBytesMax && !this.isPaused) {
+    else if (this.bytes > realtimeQueueBytesMax && !this.isPaused) {
       this.isPaused = true
       this.source.pause()
     }
@@ -43,7 +43,7 @@ export class EventQueue {
     this.isRunning = true
     for (let text = this.waiting.shift(); text !== undefined; text = this.waiting.shift()) {
       this.bytes -= text.length
-      if (this.isPaused && this.bytes <= queueBytesMax) {
+      if (this.isPaused && this.bytes <= realtimeQueueBytesMax) {
         this.isPaused = false
         this.source.resume()
       }

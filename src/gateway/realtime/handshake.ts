@@ -13,6 +13,11 @@ import { beginPaidCall } from '../../money/pay.ts'
 import { admitKey, type KeySpender, requireLiveKey, type Spender } from '../authentication.ts'
 import { callOf } from '../call.ts'
 import { invalidField } from '../fields.ts'
+import {
+  realtimeSessionsMax,
+  realtimeSpeechSecondsMax,
+  realtimeSpeechTokensMax,
+} from '../limits.ts'
 import type { Model } from '../models/catalog.ts'
 import { isTimed } from '../models/price.ts'
 import { type Candidate, type Candidates, findModels, listCandidates } from '../paid/candidates.ts'
@@ -22,7 +27,6 @@ import { callUpstream } from '../paid/serve-call.ts'
 import { failureOfRejection, type UpstreamFailure } from '../paid/upstream-failure.ts'
 import type { MonitoredUpstream } from '../providers/monitored-upstream.ts'
 import type { UpstreamSocket } from '../providers/upstream.ts'
-import { sessionsMax, speechSecondsMax, speechTokensMax } from './limits.ts'
 import { Meter, type MeteredWork } from './meter.ts'
 import { SessionWork } from './session-work.ts'
 import { RealtimeSession } from './session.ts'
@@ -101,7 +105,7 @@ function takePlaces(
   { callerId, runningRequests: max }: Spender,
 ): () => void {
   const running = [...state.sessions].filter((one) => one instanceof RealtimeSession)
-  if (running.length >= sessionsMax) throw new ApiError('try_again', {})
+  if (running.length >= realtimeSessionsMax) throw new ApiError('try_again', {})
   const endSession = state.limits.realtimeSessions.begin(callerId)
   if (!endSession) {
     throw new ApiError('holds_limit', { max: realtimeSessionsPerKeyMax, retryAfter: 1 })
@@ -229,9 +233,9 @@ function createTranscriptions(handshake: Handshake, { offer }: Candidate, name: 
   if (spender.models && !allowsModel(spender.models, id)) {
     throw new ApiError('model_not_allowed', { model: id, allowed: spender.models })
   }
-  const prompt = contextLength || speechTokensMax
+  const prompt = contextLength || realtimeSpeechTokensMax
   const completion = maxOutput || prompt
-  const seconds = isTimed(found.price) ? speechSecondsMax : 0
+  const seconds = isTimed(found.price) ? realtimeSpeechSecondsMax : 0
   return createMeter(handshake, found, 'transcription', { prompt, completion, seconds })
 }
 

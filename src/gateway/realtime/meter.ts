@@ -6,6 +6,7 @@ import { minute } from '../../kernel/time.ts'
 import { type Hold, type HoldRequest, settleOnExpiry } from '../../money/ledger/holds.ts'
 import { type PaidOutcome, pay } from '../../money/pay.ts'
 import type { Spender } from '../authentication.ts'
+import { realtimeResponsesMax, realtimeSessionMs } from '../limits.ts'
 import type { UsageBounds } from '../models/charge.ts'
 import { createUsage, readUsage, type Usage, type UsageLimits } from '../models/usage.ts'
 import { type Candidate, maxCostOf } from '../paid/candidates.ts'
@@ -13,7 +14,6 @@ import { holdRequestOf, type PaidCall } from '../paid/paid-call.ts'
 import { type CallEnd, OutcomeBuilder } from '../paid/serve-call.ts'
 import { free } from '../paid/upstream-failure.ts'
 import type { Attempt } from '../providers/measurements.ts'
-import { runningMax, sessionMs } from './limits.ts'
 
 /** Time after the longest session for its last settlements. */
 const marginMs = 5 * minute
@@ -128,15 +128,15 @@ export class Meter {
       kind,
       String(this.holds),
     )
-    const ms = sessionMs + marginMs
+    const ms = realtimeSessionMs + marginMs
     this.next = await open(paid.ctx, { ...request, onExpiry: 'release', ms })
     return this.next
   }
 
   private async beginNow(id: string): Promise<void> {
     if (this.running.has(id) || this.settled.has(id) || this.isClosed) return
-    if (this.running.size >= runningMax) {
-      throw new ApiError('holds_limit', { max: runningMax, retryAfter: 1 })
+    if (this.running.size >= realtimeResponsesMax) {
+      throw new ApiError('holds_limit', { max: realtimeResponsesMax, retryAfter: 1 })
     }
     const work = await this.ensureNow()
     if (!work) return

@@ -6,12 +6,19 @@ import { eventBytesMax } from '../../kernel/limits.ts'
 import { parseRecord } from '../../kernel/schema.ts'
 import { minute, monotonic, second, stopwatch } from '../../kernel/time.ts'
 import { errorEnvelope, isGatewayError } from '../error-response.ts'
+import {
+  realtimeCutMs,
+  realtimeIdleMs,
+  realtimeQueueBytesMax,
+  realtimeResponsesMax,
+  realtimeSessionMs,
+  realtimeStopMs,
+} from '../limits.ts'
 import type { Model } from '../models/catalog.ts'
 import type { PaidCall } from '../paid/paid-call.ts'
 import type { UpstreamSocket } from '../providers/upstream.ts'
 import { type ClientEvent, readClientEvent } from './client-events.ts'
 import { EventQueue } from './event-queue.ts'
-import { cutMs, idleMs, queueBytesMax, runningMax, sessionMs, stopMs } from './limits.ts'
 import type { SessionWork } from './session-work.ts'
 
 const tickMs = second
@@ -94,7 +101,7 @@ export class RealtimeSession implements SocketHandler {
 
   close(): void {
     this.socket = undefined
-    void this.end({ code: closeCodes.done, graceMs: cutMs })
+    void this.end({ code: closeCodes.done, graceMs: realtimeCutMs })
   }
 
   stop(): void {
@@ -107,7 +114,7 @@ export class RealtimeSession implements SocketHandler {
     void this.end({
       error: new ApiError('server_stops'),
       code: closeCodes.stops,
-      graceMs: stopMs,
+      graceMs: realtimeStopMs,
     })
 
   private async guard(work: () => Promise<void>): Promise<void> {
@@ -122,19 +129,19 @@ export class RealtimeSession implements SocketHandler {
     const { ctx, requestId: id } = this.parts.paid
     const error = toGatewayError(cause)
     if (!error) ctx.log.error('realtime.failed', cause, { id })
-    void this.end({ error: error ?? 'internal', code: closeCodeOf(error), graceMs: cutMs })
+    void this.end({ error: error ?? 'internal', code: closeCodeOf(error), graceMs: realtimeCutMs })
   }
 
   private async tick(): Promise<void> {
     if (this.isEnding) return
     await this.parts.checkKey()
     const now = this.now()
-    if (now - this.startedAt > sessionMs) {
-      throw new ApiError('session_expired', { minutes: sessionMs / minute })
+    if (now - this.startedAt > realtimeSessionMs) {
+      throw new ApiError('session_expired', { minutes: realtimeSessionMs / minute })
     }
-    const isIdle = now - this.activeAt > idleMs
+    const isIdle = now - this.activeAt > realtimeIdleMs
     if (isIdle && this.parts.work.responseIds.length === 0) {
-      throw new ApiError('session_idle', { seconds: idleMs / second })
+      throw new ApiError('session_idle', { seconds: realtimeIdleMs / second })
     }
   }
 
@@ -155,7 +162,7 @@ export class RealtimeSession implements SocketHandler {
     if (this.isEnding) return
     work.addInput(event)
     upstream.send(JSON.stringify(event))
-    while (upstream.bufferedAmount > queueBytesMax && !this.isEnding) {
+    while (upstream.bufferedAmount > realtimeQueueBytesMax && !this.isEnding) {
       await Bun.sleep(pollMs)
     }
   }
@@ -167,8 +174,8 @@ export class RealtimeSession implements SocketHandler {
       const event = readClientEvent(text, model, names)
       if (event.type === 'response.create') {
         if (this.isStopping) throw new ApiError('server_stops')
-        if (work.responseIds.length >= runningMax) {
-          throw new ApiError('holds_limit', { max: runningMax, retryAfter: 1 })
+        if (work.responseIds.length >= realtimeResponsesMax) {
+          throw new ApiError('holds_limit', { max: realtimeResponsesMax, retryAfter: 1 })
         }
       }
       if (event.type === 'session.update') await work.setTranscription(event.session)

@@ -60,16 +60,13 @@ function parseRequest(raw: unknown, id: string): MediaRequest {
       return {
         usage,
         response: (cost) => ({
-          status: 200,
-          body: {
-            id,
-            object: 'list',
-            model: served.id,
-            results: return_documents
-              ? results.map((one) => ({ ...one, document: { text: documents[one.index] } }))
-              : results,
-            usage: { ...counts, search_units: usage.searches, cost },
-          },
+          id,
+          object: 'list',
+          model: served.id,
+          results: return_documents
+            ? results.map((one) => ({ ...one, document: { text: documents[one.index] } }))
+            : results,
+          usage: { ...counts, search_units: usage.searches, cost },
         }),
       }
     },

@@ -10,9 +10,9 @@ import {
   nullable,
   oneOf,
 } from '../../kernel/schema.ts'
+import { responseItemsPageMax } from '../limits.ts'
 import { listSchema } from '../list.ts'
 import { maxTokensSchema, modelSchema, typedSchema } from '../request-schemas.ts'
-import { responseItemsPageMax } from './limits.ts'
 
 const string: OpenAPIV3.SchemaObject = { type: 'string' }
 const searchSchema: OpenAPIV3.SchemaObject = {

@@ -9,7 +9,6 @@ import { type Json, recordsIn } from '../../kernel/schema.ts'
 import { day } from '../../kernel/time.ts'
 import type { AccountId } from '../authentication.ts'
 import { invalidField } from '../fields.ts'
-import { pageAfter, toList } from '../list.ts'
 import {
   conversationBytesMax,
   conversationResponsesMax,
@@ -17,7 +16,8 @@ import {
   storedResponseBytesMax,
   storedResponseBytesPerAccountMax,
   storedResponsesPerAccountMax,
-} from './limits.ts'
+} from '../limits.ts'
+import { pageAfter, toList } from '../list.ts'
 import type { InputItemsQuery } from './schemas.ts'
 import { storedResponses } from './tables.ts'
 

@@ -5,7 +5,7 @@ import { ApiError } from '../../kernel/errors.ts'
 import { second } from '../../kernel/time.ts'
 import { expireOrphans } from '../../money/ledger/expiry.ts'
 import type { Hold } from '../../money/ledger/holds.ts'
-import { errorEnvelope } from '../error-response.ts'
+import { storedError } from '../error-response.ts'
 import { insertUse, usageCounts } from '../models/history.ts'
 import type { ModelType } from '../models/price.ts'
 import { createUsage } from '../models/usage.ts'
@@ -45,8 +45,8 @@ const recordExpiredHold = (ctx: AppContext) => async (db: Db, hold: Hold) => {
   if (!type || item === null) return
   const [work = '', ...slot] = ref.split(' ')
   if (slot.length > 0) {
-    const response = errorEnvelope(new ApiError('unreadable'))
-    await ctx.idempotency.storeIfAbsent(db, account, slot.join(' '), response)
+    const error = storedError(new ApiError('unreadable'))
+    await ctx.idempotency.storeIfAbsent(db, account, slot.join(' '), error)
   }
   await insertUse(db, {
     account,

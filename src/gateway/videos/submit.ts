@@ -3,7 +3,7 @@ import { enqueue, handOff } from '../../jobs/jobs.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { afterCommit, type Db } from '../../kernel/db/engine.ts'
 import { ApiError, type GatewayErrorName, isApiError } from '../../kernel/errors.ts'
-import { Replay, type StoredResponse } from '../../kernel/http/outcome.ts'
+import { completed, type Success } from '../../kernel/http/outcome.ts'
 import { openJobsPerOwnerMax, videoMs } from '../../kernel/limits.ts'
 import { toUsd } from '../../kernel/money.ts'
 import { second } from '../../kernel/time.ts'
@@ -48,7 +48,7 @@ export async function submit(
     path: '/videos',
     body: video.fingerprint,
     prepare: () => prepareVideo(ctx, spender, video, call),
-    present: (result) => new Replay(result),
+    present: completed,
   })
 }
 
@@ -183,11 +183,11 @@ const uncharged = ({ error, charges }: UpstreamFailure): ApiError<GatewayErrorNa
 /** Returns what hands the job to the runner, inside a transaction, and returns the response. */
 const handingOff =
   (ctx: AppContext, job: Job, data: VideoJobData) =>
-  async (db: Db): Promise<StoredResponse> => {
+  async (db: Db): Promise<Success> => {
     const afterMs = ctx.config.videoPollSeconds * second
     await handOff(ctx, db, job, { data, afterMs })
     const { upstream } = data
     const begun = { job: job.id, upstream, usd: toUsd(job.price) }
     afterCommit(db, () => ctx.log.info('video.begun', begun))
-    return { status: 200, body: present(ctx, { ...job, data }) }
+    return completed(present(ctx, { ...job, data }))
   }

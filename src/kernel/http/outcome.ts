@@ -11,18 +11,9 @@ export class Success<Status extends number = number, Value = unknown> {
   ) {}
 }
 
-/** A response as the client received it, kept for replays. */
-export interface StoredResponse {
-  status: number
-  body: unknown
-}
-
-/** The response of repeatable work, as it is stored under its idempotency key. */
+/** A success as it is stored under an idempotency key: its value has no type here. */
 export class Replay {
-  constructor(
-    readonly response: StoredResponse,
-    readonly headers: Readonly<Record<string, string>> = {},
-  ) {}
+  constructor(readonly success: Success) {}
 }
 
 type ContentBody = string | Blob | Uint8Array | AsyncIterable<Uint8Array>
@@ -56,8 +47,8 @@ export type Special = Replay | Content | Revalidated | Events | Upgraded
 
 /** Returns the value of an outcome that is JSON. */
 export function valueOf(outcome: unknown): unknown {
-  if (outcome instanceof Success) return outcome.value
-  return outcome instanceof Replay ? outcome.response.body : outcome
+  if (outcome instanceof Replay) return outcome.success.value
+  return outcome instanceof Success ? outcome.value : outcome
 }
 
 /** Returns the success of an operation that created something (201). */
@@ -68,6 +59,9 @@ export const created = <Value>(
 
 /** Returns the success of an operation whose work goes on (202). */
 export const accepted = <Value>(value: Value): Success<202, Value> => new Success(202, value)
+
+/** Returns the success of work that is done (200), where it is stored for replays. */
+export const completed = <Value>(value: Value): Success<200, Value> => new Success(200, value)
 
 /** Returns a plain success (200) with headers of its own. */
 export const withHeaders = <Value>(

@@ -24,10 +24,7 @@ export function toResponse(ctx: AppContext, request: Request, outcome: unknown):
     for (const cookie of cookies) response.headers.append('set-cookie', cookie)
     return response
   }
-  if (outcome instanceof Replay) {
-    const { body, status } = outcome.response
-    return Response.json(body, { status, headers: outcome.headers })
-  }
+  if (outcome instanceof Replay) return toResponse(ctx, request, outcome.success)
   if (outcome instanceof Revalidated) return entityResponse(request, outcome.entity)
   if (outcome instanceof Upgraded) return upgradedResponse()
   if (outcome instanceof Events) return eventStream(ctx, request, outcome.open)

@@ -7,7 +7,7 @@ import { databaseErrorKind } from '../../kernel/db/error.ts'
 import { changedRowCount } from '../../kernel/db/query.ts'
 import { hasEnded, thisProcess } from '../../kernel/db/replicas/presence.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
-import type { StoredResponse } from '../../kernel/http/outcome.ts'
+import { Success } from '../../kernel/http/outcome.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { isRecord, recordOf } from '../../kernel/schema.ts'
 import { type Clock, day } from '../../kernel/time.ts'
@@ -125,8 +125,24 @@ export class Claims {
   }
 }
 
-/** Stores the response inside the transaction that commits the work. */
-export type StoreResponse = (db: Db, response: StoredResponse) => Promise<void>
+/** Stores a success inside the transaction that commits its work, and returns it. */
+export type StoreResponse = <Stored extends Success>(db: Db, success: Stored) => Promise<Stored>
+
+/** The outcome of work as its row has it: a success, or the error of failed work with a charge. */
+type StoredOutcome = Pick<Success, 'status' | 'value'>
+
+/** An error as it was sent. A repeated request under its idempotency key throws it. */
+export class StoredError extends Error {
+  constructor(
+    readonly status: number,
+    readonly value: object,
+  ) {
+    super('the stored error of work that was charged')
+  }
+}
+
+/** Statuses of errors (RFC 9110, section 15.5). */
+const firstErrorStatus = 400
 
 /**
  * The exclusive right to run the work of an idempotency key, among all processes of the database.
@@ -134,12 +150,12 @@ export type StoreResponse = (db: Db, response: StoredResponse) => Promise<void>
  * crash (`storeIfAbsent`). Undefined without an idempotency key.
  */
 export interface IdempotencyLock {
-  /** The response of an earlier run of the same request. A stored response needs no release. */
-  readonly stored: StoredResponse | undefined
+  /** The success of an earlier run of the same request. A stored one needs no release. */
+  readonly stored: Success | undefined
   readonly slot: string | undefined
   readonly store: StoreResponse
-  /** Returns the response of another process that committed first; else throws `error`. */
-  resolveConflict(error: unknown): Promise<StoredResponse>
+  /** Returns the success of another process that committed first; else throws `error`. */
+  resolveConflict(error: unknown): Promise<Success>
   /** Ends the right. `isPending`: the response will still be stored, so no other run may begin. */
   release(isPending?: boolean): Promise<void> | undefined
 }
@@ -156,7 +172,7 @@ const pattern = /^[\x21-\x7e]{1,128}$/
 const noLock: IdempotencyLock = {
   stored: undefined,
   slot: undefined,
-  store: async () => {},
+  store: async (_, success) => success,
   resolveConflict: (error) => Promise.reject(error),
   release: () => undefined,
 }
@@ -177,8 +193,8 @@ declare module '../../kernel/context.ts' {
 /**
  * Runs repeatable work at most once for each idempotency key (a body's `ref`, or the header of
  * draft-ietf-httpapi-idempotency-key-header). The same key and request replay the stored response;
- * another request is `ref_conflict`. While the first still runs, a second is `busy`. Errors are not
- * stored, because failed work leaves nothing behind.
+ * another request is `ref_conflict`. While the first still runs, a second is `busy`. Errors are
+ * stored only where they were charged, because other failed work leaves nothing behind.
  */
 export class Idempotency {
   /** On PostgreSQL, the claims of this process. */
@@ -197,8 +213,8 @@ export class Idempotency {
     owner: string,
     key: string | undefined,
     request: unknown,
-    work: (store: StoreResponse) => Promise<StoredResponse>,
-  ): Promise<StoredResponse> {
+    work: (store: StoreResponse) => Promise<Success>,
+  ): Promise<Success> {
     const keyLock = await this.acquire(owner, key, request)
     if (keyLock.stored) return keyLock.stored
     try {
@@ -210,7 +226,7 @@ export class Idempotency {
     }
   }
 
-  /** Locks an idempotency key. Throws `bad_request`, `busy`, `ref_conflict`. */
+  /** Locks an idempotency key. Throws `bad_request`, `busy`, `ref_conflict` and StoredError. */
   async acquire(
     owner: string,
     key: string | undefined,
@@ -233,8 +249,9 @@ export class Idempotency {
       return {
         stored,
         slot,
-        store: async (db, response) => {
-          await this.storeSlot(db, owner, slot, response)
+        store: async (db, success) => {
+          await this.storeSlot(db, owner, slot, success)
+          return success
         },
         resolveConflict: async (error) => {
           const isConflict = databaseErrorKind(error) === 'unique'
@@ -274,48 +291,46 @@ export class Idempotency {
   private async claim(
     name: { owner: string; ref: string },
     what: string,
-    find: () => Promise<StoredResponse | undefined>,
-  ): Promise<StoredResponse | undefined> {
+    find: () => Promise<Success | undefined>,
+  ): Promise<Success | undefined> {
     if (!this.claims || (await this.claims.take(name))) return undefined
     const stored = await find()
     if (stored) return stored
     throw new ApiError('busy', { what })
   }
 
+  /** Returns the stored success of a request, or throws its StoredError or `ref_conflict`. */
   private async find(
     owner: string,
     key: string,
     fingerprint: string,
-  ): Promise<StoredResponse | undefined> {
+  ): Promise<Success | undefined> {
     const [row] = await this.db.read.select().from(storedResponses).where(isNamed(owner, key))
     if (!row || row.status === 0) return undefined
     if (row.request !== fingerprint) throw new ApiError('ref_conflict', { ref: key })
-    return { status: row.status, body: JSON.parse(row.body) }
+    const value = JSON.parse(row.body)
+    if (row.status >= firstErrorStatus) throw new StoredError(row.status, value)
+    return new Success(row.status, value)
   }
 
   /** Stores the response of work that ended without one, unless the slot has a response. */
-  async storeIfAbsent(
-    db: Db,
-    owner: string,
-    slot: string,
-    response: StoredResponse,
-  ): Promise<void> {
-    const row = this.rowOf(owner, slot, response)
+  async storeIfAbsent(db: Db, owner: string, slot: string, outcome: StoredOutcome): Promise<void> {
+    const row = this.rowOf(owner, slot, outcome)
     if (await this.replaceClaim(db, row)) return
     await db.insert(storedResponses).values(row).onConflictDoNothing()
   }
 
   /** Inserts the response of a slot. Fails when the slot has one. */
-  async storeSlot(db: Db, owner: string, slot: string, response: StoredResponse): Promise<void> {
-    const row = this.rowOf(owner, slot, response)
+  async storeSlot(db: Db, owner: string, slot: string, outcome: StoredOutcome): Promise<void> {
+    const row = this.rowOf(owner, slot, outcome)
     if (!(await this.replaceClaim(db, row))) await db.insert(storedResponses).values(row)
     afterCommit(db, () => this.claims?.forget(row))
   }
 
-  private rowOf(owner: string, slot: string, { status, body }: StoredResponse): NewRow {
+  private rowOf(owner: string, slot: string, { status, value }: StoredOutcome): NewRow {
     const [request = '', ref = ''] = slot.split(' ')
     const at = this.clock.now()
-    return { owner, ref, request, status, body: JSON.stringify(body), at, process: null }
+    return { owner, ref, request, status, body: JSON.stringify(value), at, process: null }
   }
 
   /** Turns a claim into a response. Returns false where there is no claim. */
@@ -338,7 +353,7 @@ type NewRow = typeof storedResponses.$inferInsert
 const isNamed = (owner: string, ref: string): SQL | undefined =>
   and(eq(storedResponses.owner, owner), eq(storedResponses.ref, ref))
 
-/** The response that a replay of an idempotency key returns (money/idempotency/idempotency.ts). */
+/** The outcome that a repeated request gets under its idempotency key. */
 export const responseRow = defineRow(
   'response',
   Type.Object({
@@ -351,7 +366,7 @@ export const responseRow = defineRow(
     async write({ idempotency }: Pick<AppContext, 'idempotency'>, db, rows) {
       for (const { data } of rows) {
         const { owner, slot, status, body } = data
-        await idempotency.storeSlot(db, owner, slot, { status, body })
+        await idempotency.storeSlot(db, owner, slot, { status, value: body })
       }
     },
   },

@@ -1,5 +1,5 @@
 import type { KeyManager } from '../../gateway/accounts/key-settings.ts'
-import { projectNameCharsMax } from '../../gateway/accounts/limits.ts'
+import { projectNameCharsMax } from '../../gateway/limits.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { msg, t } from '../../kernel/words/message.ts'

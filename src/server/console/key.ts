@@ -1,4 +1,4 @@
-import { overlapHoursMax } from '../../gateway/accounts/limits.ts'
+import { overlapHoursMax } from '../../gateway/limits.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { html } from '../../kernel/html.ts'
 import { t } from '../../kernel/words/message.ts'

@@ -25,8 +25,6 @@ interface RouteContext {
 interface Served {
   /** Returns the public URL of a path. */
   urlOf(path: string): string
-  /** Puts the replay of an error into the envelope of its request. */
-  present?(outcome: unknown, request: Request): unknown
 }
 
 /** Serves operations over HTTP: a request becomes a call, and its outcome a response. */
@@ -48,7 +46,7 @@ export function routesOf(ctx: AppContext, operations: readonly Operation[], serv
 export async function serveOperation(
   ctx: AppContext,
   operation: Operation,
-  { urlOf, present = (outcome) => outcome }: Served,
+  { urlOf }: Served,
   { request, params = {}, query = {} }: RouteContext,
 ): Promise<Response> {
   const outcome = await perform(ctx, operation, {
@@ -62,7 +60,7 @@ export async function serveOperation(
     query,
     source: { request },
   })
-  return toResponse(ctx, request, present(outcome, request))
+  return toResponse(ctx, request, outcome)
 }
 
 /** A request that no handler answered. */

@@ -165,7 +165,7 @@ async function respond(
 
 async function responseOf(outcome: unknown): Promise<ToolResponse> {
   if (outcome instanceof Success) return jsonResponse(outcome.status, outcome.value)
-  if (outcome instanceof Replay) return jsonResponse(outcome.response.status, outcome.response.body)
+  if (outcome instanceof Replay) return responseOf(outcome.success)
   if (outcome instanceof Revalidated) {
     const { type, content } = contentOf(outcome.entity)
     return textResponse(type, await content.text())

@@ -1,5 +1,8 @@
 import { addMoney } from '../../apps/owners/wallet-operations.ts'
-import { getInvoiceStatus, type InvoiceStatusBody } from '../../gateway/topups/operations.ts'
+import {
+  getInvoiceStatus,
+  type InvoiceStatusBody,
+} from '../../gateway/accounts/topup-operations.ts'
 import type { Config } from '../../kernel/config/settings.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'

@@ -125,8 +125,9 @@ async function* once(events: ChatEvent[]): AsyncGenerator<ChatEvent[]> {
   yield events
 }
 
+/** An error without a code is a fault of the upstream. */
 const errorOf = ({ error }: UpstreamFailure): Json =>
-  isApiError(error, 'content_policy') ? { code: 'content_policy_violation' } : { status: 502 }
+  isApiError(error, 'content_policy') ? { code: 'content_policy_violation' } : {}
 
 const callsMax = 1_000
 
