@@ -82,7 +82,7 @@ export function findMessages(root: string): { found: SourceMessages; problems: P
 
 /** Texts of other modules that pages show: the settings, and what the demo builder makes. */
 function addSettings(found: SourceMessages): void {
-  found.pages.set(readyMadePages, { places: ['src/site/new/new.ts'], parts: [] })
+  found.pages.set(readyMadePages, { places: ['src/site/new.ts'], parts: [] })
   for (const [title, group] of Object.entries(sections)) {
     const texts = [title, ...Object.values(group).map(({ description }) => description ?? '')]
     for (const text of texts.filter(Boolean)) {

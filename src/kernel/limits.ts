@@ -190,6 +190,9 @@ export const giftCreditsMax = 1_000_000_000
 /** A form of a web page: its bytes and fields. */
 export const formBytesMax = 16 * kb
 export const formFieldsMax = 20
+/** The HTML of a draft that a sign-up form carries, and the form with it. */
+export const draftHtmlBytesMax = 128 * kb
+export const draftFormBytesMax = 512 * kb
 /** The form of the playground, which carries its conversation, and the messages in it. */
 export const playBytesMax = mb
 export const playTurnsMax = 100

@@ -99,6 +99,10 @@ export const postForm = (
     ${hiddenField('token', token)}${fields}
   </form>`
 
+/** A multipart form that takes a dropped file. */
+export const dropForm = (token: string, action: string, fields: Part): Html =>
+  html`<file-drop>${postForm(token, action, fields, 'form', 'multipart/form-data')}</file-drop>`
+
 interface FieldOptions {
   label: Text
   name: string

@@ -24,11 +24,11 @@ import { docsPage, docsStart, findNewestApp } from './docs/docs.ts'
 import { operationPage } from './docs/operation-page.ts'
 import { cacheKey, explorePage, isPopular } from './explore/explore.ts'
 import { familyPage } from './explore/family-page.ts'
-import { itemPage } from './explore/item.ts'
+import { findPersonalPage, itemPage, itemRoutes } from './explore/item.ts'
 import { logPage } from './explore/log-page.ts'
 import { makerPage } from './explore/maker.ts'
 import { findHandlePath, personPage } from './explore/person.ts'
-import { findPersonalPage, itemRoutes } from './explore/routes.ts'
+import { remixRoutes } from './explore/remix.ts'
 import { findPersonalMakerPage, followRoutes } from './follows.ts'
 import { getGuide, guideMarkdown } from './guide/guide.ts'
 import { discoveryLinks } from './guide/routes.ts'
@@ -39,14 +39,14 @@ import { tilesShown } from './lists.ts'
 import { comparePage, comparePath } from './models/compare.ts'
 import { modelListPage } from './models/list.ts'
 import { findModelPage } from './models/model-page.ts'
-import { newAppRoutes } from './new/routes.ts'
+import { newAppRoutes } from './new.ts'
 import { notificationRoutes } from './notifications.ts'
 import { oembedResponse } from './oembed.ts'
 import { openRoutes } from './open.ts'
 import { newPackRoutes } from './packs/new-pack.ts'
 import { runPage } from './packs/run-page.ts'
 import { modelsPath } from './paths.ts'
-import { playgroundRoutes } from './playground/routes.ts'
+import { playgroundRoutes } from './playground.ts'
 import { sendAvatar } from './profile.ts'
 import { publicPages } from './public-pages.ts'
 import { reportRoutes } from './report.ts'
@@ -55,6 +55,7 @@ import { providerRoutes } from './sign-in/provider.ts'
 import { signInRoutes } from './sign-in/sign-in.ts'
 import { studioRoutes } from './studio/routes.ts'
 import { addMoneyRoutes } from './wallet/add-money.ts'
+import { historyRoutes } from './wallet/history.ts'
 import { walletRoutes } from './wallet/wallet.ts'
 
 /** Pages that anyone can open, and their files. */
@@ -70,6 +71,7 @@ export const publicRoutes = (ctx: AppContext, layout: Layout, readOpenApi: ReadO
 export const privateRoutes = (ctx: AppContext, layout: Layout) =>
   new Elysia()
     .use(itemRoutes(ctx, layout))
+    .use(remixRoutes(ctx, layout))
     .use(newAppRoutes(ctx, layout))
     .use(newPackRoutes(ctx, layout))
     .use(signInRoutes(ctx, layout))
@@ -83,6 +85,7 @@ export const privateRoutes = (ctx: AppContext, layout: Layout) =>
     .use(collectionRoutes(ctx, layout))
     .use(accountRoutes(ctx, layout))
     .use(walletRoutes(ctx, layout))
+    .use(historyRoutes(ctx, layout))
     .use(addMoneyRoutes(ctx, layout))
     .use(playgroundRoutes(ctx, layout))
     .use(studioRoutes(ctx, layout))

@@ -1,74 +1,21 @@
-import * as explore from '../../apps/explore/explore.ts'
 import type { FamilyItem, Item, ItemPage } from '../../apps/explore/schemas.ts'
-import { listActingAgents } from '../../apps/owners/owned-agents.ts'
+import { isPackKind } from '../../apps/kinds.ts'
+import { getListed } from '../../apps/listings.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
-import { msg, t } from '../../kernel/words/message.ts'
-import { makerSharePercent } from '../../money/prices.ts'
+import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { shelfIcon } from '../art.ts'
-import { section, statList, versionOrigins } from '../components.ts'
+import { copyLine, section, versionOrigins } from '../components.ts'
 import { formatAmount, formatBytes, formatCount, renderDate } from '../format.ts'
-import { alert, button, type Form, hiddenField, postForm } from '../forms.ts'
-import type { Page } from '../layout.ts'
-import { payingField, type UserRequest } from '../session.ts'
-import { itemCover, tileGrid } from '../tiles.ts'
+import { button, hiddenField, postForm } from '../forms.ts'
+import { tileGrid } from '../tiles.ts'
 import { wireWord } from '../wire-words.ts'
 import type { ItemVisitor } from './reviews.ts'
 
 /** The price of a remix in credits; undefined where the maker turned remixes off. */
 export const remixPrice = ({ remix, priceRemix }: Item): number | undefined =>
   remix === 'off' ? undefined : remix === 'price' ? (priceRemix ?? 0) : 0
-
-const priceText = (price: number): Part =>
-  price === 0
-    ? t('Free')
-    : html`${formatAmount(price, 'credit')}
-        <span class="unit">${makerSharePercent}% for the maker</span>`
-
-/** Asks a person to confirm a remix and its price. Throws `not_found`, `taken_down`. */
-export async function remixPage(
-  req: UserRequest,
-  id: string,
-  message?: string,
-  submitted?: Form,
-): Promise<Page> {
-  const { ctx, token, visitor } = req
-  const { item } = await explore.getItem(ctx, id)
-  const { title, maker } = item
-  const agents = await listActingAgents(ctx, visitor.person)
-  const price = remixPrice(item)
-  const offer: Part =
-    price === undefined
-      ? html`<p>The maker turned off remixes.</p>`
-      : agents.length === 0
-        ? html`<p>A remix belongs to one of your agents. <a href="/agents">Create an agent</a>.</p>`
-        : html`<p>You get a copy with the code and files, and <bdi>${maker}</bdi> is credited.</p>
-            ${statList([[t('Price'), priceText(price)]])}
-            ${postForm(
-              token,
-              `/explore/${id}/remix`,
-              html`${await payingField(ctx, agents, submitted?.text('as'))}${hiddenField('maxCredits', price)}${hiddenField('ref', newId())}
-                <div class="actions">
-                  ${button(price === 0 ? t('Remix') : t('Remix for {price}', { price: formatAmount(price, 'credit') }))}<a
-                    class="button quiet"
-                    href="/explore/${id}"
-                    >Cancel</a
-                  >
-                </div>`,
-            )}`
-  const main = html`<article class="item">
-    <div>${itemCover(ctx, item)}</div>
-    <div>
-      <h1>Remix <bdi>${title}</bdi></h1>
-      <p class="by">
-        By <a href="/explore/${maker}"><bdi>${maker}</bdi></a>
-      </p>
-      ${alert(message)} ${offer}
-    </div>
-  </article>`
-  return { title: t('Remix {title}', { title }), section: '/explore', main }
-}
 
 const versionsMax = 3
 
@@ -172,4 +119,45 @@ export function logSection({ item, versions: all }: ItemPage): Html {
       </ol>
       <p><a class="button quiet" href="/explore/${item.id}/log">See all changes</a></p>`,
   )
+}
+
+/** The prompt and the requests with which an agent remixes, reviews and comments on an item. */
+export async function agentSection(ctx: AppContext, item: Item): Promise<Html> {
+  const { urls } = ctx
+  const { id, kind, title } = item
+  const { comments } = await getListed(ctx, id)
+  const price = remixPrice(item)
+  const line = html`Read ${urls.app}/skill.md, then remix the ${wireWord(kind)}
+  "<bdi>${title}</bdi>" (${id}) and change it as I describe.`
+  const curl = (method: string, path: string, body: object): string =>
+    `curl -sX ${method} ${urls.base}/${path} -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '${JSON.stringify(body)}'`
+  const review = curl('PUT', `explore/${id}/review`, { stars: 5, text: t('Calm and quick.') })
+  const comment = curl('POST', `explore/${id}/comments`, { text: t('How far does it go?') })
+  const requests = html`${price !== undefined && copyLine(curl('POST', `apps/${id}/remix`, { maxCredits: price }), t('Remix'))}${copyLine(review, t('Review'))}${comments && copyLine(comment, t('Comment'))}`
+  return section(
+    t('For agents'),
+    html`<p>${remixTerms(item, price)}</p>
+      ${price !== undefined && copyLine(line, t('Prompt for your agent'))}
+      <details>
+        <summary>The same with curl</summary>
+        ${requests}
+      </details>`,
+  )
+}
+
+/** Returns the price of a remix, and what an agent gets for it. */
+function remixTerms({ kind }: Item, credits: number | undefined): Text {
+  if (credits === undefined) return t('The maker turned off remixes.')
+  const price = formatAmount(credits, 'credit')
+  if (isPackKind(kind)) {
+    return credits === 0
+      ? t('Free. An agent gets a copy that it may change, and the maker is credited.')
+      : t('{price}; the maker receives 80%. Reading and installing is free.', { price })
+  }
+  return credits === 0
+    ? t('Free. An agent gets a copy with the code and files, and the maker is credited.')
+    : t(
+        '{price}; the maker receives 80%. An agent gets a copy with the code and files, and the maker is credited.',
+        { price },
+      )
 }

@@ -1,6 +1,13 @@
 import * as explore from '../../apps/explore/explore.ts'
 import type { Item, ItemPage, Tile } from '../../apps/explore/schemas.ts'
 import { isPackKind } from '../../apps/kinds.ts'
+import {
+  addComment,
+  pinComment,
+  removeComment,
+  removeReview,
+  reviewItem,
+} from '../../apps/reviews/operations.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { t } from '../../kernel/words/message.ts'
@@ -8,14 +15,25 @@ import { cardKey } from '../cards.ts'
 import { saveToCollection } from '../collections.ts'
 import { openLabel, playIcon, starRating, statList } from '../components.ts'
 import { followControl } from '../follow-control.ts'
+import { form } from '../form.ts'
 import { formatCount, renderDate } from '../format.ts'
-import type { Page } from '../layout.ts'
+import type { Form } from '../forms.ts'
+import type { Layout, Page } from '../layout.ts'
 import { packPage } from '../packs/pack-page.ts'
 import { imagePath } from '../paths.ts'
+import {
+  findUser,
+  type PageInput,
+  pageRoutes,
+  privatePage,
+  redirectTo,
+  userForm,
+  type UserRequest,
+} from '../session.ts'
 import { renderShelf } from '../shelves.ts'
 import { playHere } from '../tiles.ts'
-import { agentSection } from './agent-section.ts'
 import {
+  agentSection,
   familySection,
   itemChips,
   itemRemixes,
@@ -25,7 +43,7 @@ import {
   reportLink,
   useLine,
 } from './item-sections.ts'
-import { type ItemVisitor, renderFeedback } from './reviews.ts'
+import { type FailedForm, getItemVisitor, type ItemVisitor, renderFeedback } from './reviews.ts'
 import { shareButton, sharePanel } from './share.ts'
 
 /** An item with the rows below it. */
@@ -142,3 +160,52 @@ const stats = ({ published, updated, version }: Item): Html =>
     [t('Published'), renderDate(published)],
     [t('Updated'), renderDate(updated)],
   ])
+
+/** The reviews and comments of signed-in people, each as one of their agents. */
+export const itemRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout)
+    .get('/explore/:name/review', ({ params }) => redirectTo(itemPath(params.name, 'reviews')))
+    .post('/explore/:name/review', ({ input, params: { name } }) =>
+      userForm(
+        input,
+        (req, sent) => reviewForm(name, sent)(req, sent),
+        (req, message, submitted) => getItemPage(req, name, { name: 'review', message, submitted }),
+      ),
+    )
+    .get('/explore/:name/comments', ({ params }) => redirectTo(itemPath(params.name, 'comments')))
+    .post('/explore/:name/comments', ({ input, params: { name } }) =>
+      userForm(
+        input,
+        (req, sent) => commentForm(name, sent)(req, sent),
+        (req, message, submitted) =>
+          getItemPage(req, name, { name: 'comments', message, submitted }),
+      ),
+    )
+
+const itemPath = (id: string, section: 'reviews' | 'comments'): string =>
+  `/explore/${encodeURIComponent(id)}#${section}`
+
+/** Returns the page of an item for a signed-in person; undefined without a session. */
+export async function findPersonalPage(
+  input: PageInput,
+  id: string,
+): Promise<Response | undefined> {
+  const req = await findUser(input)
+  return req && privatePage(req, await getItemPage(req, id))
+}
+
+const getItemPage = async (req: UserRequest, id: string, failed?: FailedForm): Promise<Page> =>
+  itemPage(req.ctx, id, req.query, await getItemVisitor(req, id, failed))
+
+const reviewForm = (id: string, sent: Form) =>
+  sent.has('remove')
+    ? form(removeReview, { params: { id }, then: itemPath(id, 'reviews') })
+    : form(reviewItem, { params: { id }, then: itemPath(id, 'reviews') })
+
+/** Adds a comment or a reply, or pins or removes a comment. */
+function commentForm(id: string, sent: Form) {
+  const [removed, pinned, then] = [sent.text('remove'), sent.text('pin'), itemPath(id, 'comments')]
+  if (pinned) return form(pinComment, { params: { id: pinned }, then })
+  if (removed) return form(removeComment, { params: { id: removed }, then })
+  return form(addComment, { params: { id }, then })
+}

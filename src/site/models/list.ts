@@ -20,8 +20,7 @@ import {
 import { modelPath, modelsPath, playgroundPath } from '../paths.ts'
 import { wireWord } from '../wire-words.ts'
 import { comparedMax, comparePath } from './compare.ts'
-import { shortMeasurements } from './parts.ts'
-import { costs, inputPrice, outputPrice } from './prices.ts'
+import { costs, inputPrice, outputPrice, shortMeasurements } from './parts.ts'
 
 const rowsMax = 100
 const searchCharsMax = 100

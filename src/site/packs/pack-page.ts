@@ -10,8 +10,8 @@ import { encodePath } from '../../kernel/http/path.ts'
 import { t } from '../../kernel/words/message.ts'
 import { cardKey } from '../cards.ts'
 import { copyLine, section, starRating, statList } from '../components.ts'
-import { agentSection } from '../explore/agent-section.ts'
 import {
+  agentSection,
   familySection,
   itemChips,
   itemRemixes,

@@ -1,6 +1,6 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
-import { formBytesMax, passwordCharsMin } from '../../kernel/limits.ts'
+import { draftFormBytesMax, formBytesMax, passwordCharsMin } from '../../kernel/limits.ts'
 import { msg, t } from '../../kernel/words/message.ts'
 import * as account from '../../people/operations.ts'
 import { checkOperatorCode, displayName, normalizeName } from '../../people/people.ts'
@@ -8,7 +8,6 @@ import { messagePage, narrowPage, saveSecret } from '../components.ts'
 import { form } from '../form.ts'
 import { alert, button, type Form, hiddenField, inputField, postForm } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
-import { draftFormBytesMax } from '../new/new.ts'
 import { renderQuay } from '../quay.ts'
 import {
   getPageRequest,
@@ -31,7 +30,7 @@ export interface SignInForm {
   name?: string
   code?: string
   handle?: string
-  /** Signed work that was started without an account (src/site/new/routes.ts). */
+  /** Signed work that was started without an account (src/site/new.ts). */
   draft?: string | undefined
   /** Ways to sign in without a password. */
   otherMethods?: Part

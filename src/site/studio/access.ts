@@ -117,7 +117,7 @@ const listOf = (form: Form, name: string): string[] =>
     .filter((one) => one !== '')
 
 /** Saves the audience. Empty fields clear lists and the last day, and keep the password. */
-export const saveAudience: StudioAction['work'] = async (studio, form) => {
+const saveAudience: StudioAction['work'] = async (studio, form) => {
   const [password, expires] = [form.text('password'), form.text('expires').trim()]
   const changes: Json = {
     audience: form.text('audience'),
@@ -130,12 +130,18 @@ export const saveAudience: StudioAction['work'] = async (studio, form) => {
   return t('Saved. {value}', { value: String(saved['note']) })
 }
 
-export const addLink: StudioAction['work'] = async (studio, form) => {
+const addLink: StudioAction['work'] = async (studio, form) => {
   const made = await act(studio, createLink, {}, { name: form.text('name').trim() })
   return t('Copy the link now, it is shown once: {value}', { value: String(made['url']) })
 }
 
-export const endLink: StudioAction['work'] = async (studio, form) => {
+const endLink: StudioAction['work'] = async (studio, form) => {
   const done = await act(studio, revokeLink, { link: form.text('link') })
   return String(done['note'])
+}
+
+export const accessActions: Record<string, StudioAction> = {
+  audience: { tab: 'access', work: saveAudience },
+  link: { tab: 'access', work: addLink },
+  revoke: { tab: 'access', work: endLink },
 }

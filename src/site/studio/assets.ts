@@ -1,17 +1,27 @@
 import * as assets from '../../apps/assets/assets.ts'
+import { deleteAsset, putAsset } from '../../apps/assets/operations.ts'
 import { presentAssetList } from '../../apps/assets/present.ts'
 import type { AssetBody, AssetList } from '../../apps/assets/schemas.ts'
 import type { AppContext } from '../../kernel/context.ts'
+import { rejectRequest } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
+import { assetBytesMax } from '../../kernel/limits.ts'
 import { t } from '../../kernel/words/message.ts'
 import { section } from '../components.ts'
 import { formatBytes, formatTenths } from '../format.ts'
-import { button, confirmDialog, hiddenField, inputField, postForm } from '../forms.ts'
+import {
+  button,
+  confirmDialog,
+  dataUrlOf,
+  dropForm,
+  hiddenField,
+  inputField,
+  postForm,
+} from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
 import { wireWord } from '../wire-words.ts'
-import { dropForm } from './images.ts'
-import { type Studio, studioPage, studioPath } from './studio.ts'
+import { act, type Studio, type StudioAction, studioPage, studioPath } from './studio.ts'
 
 /** Renders the files of the latest version and the missing assets. Throws `assets_off`. */
 export async function assetsPage(studio: Studio): Promise<Page> {
@@ -120,4 +130,26 @@ const uploadForm = (studio: Studio): Html => {
   /></label>`
   const fields = html`${name}${chosen}${button(t('Upload'))}`
   return section(t('Upload file'), dropForm(studio.req.token, studioPath(studio, 'upload'), fields))
+}
+
+/** Returns the name of an uploaded file in the characters of asset names. */
+const fileName = (file: File): string =>
+  file.name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]+/g, '-')
+    .slice(-64)
+
+const upload: StudioAction['work'] = async (studio, form) => {
+  const file = form.file('file') ?? rejectRequest(t('Choose a file.'))
+  const name = form.text('name').trim() || fileName(file)
+  await act(studio, putAsset, { name }, { data: await dataUrlOf(file) })
+}
+
+const remove: StudioAction['work'] = async (studio, form) => {
+  await act(studio, deleteAsset, { name: form.text('name') })
+}
+
+export const assetActions: Record<string, StudioAction> = {
+  upload: { tab: 'assets', fileBytesMax: assetBytesMax, work: upload },
+  remove: { tab: 'assets', work: remove },
 }

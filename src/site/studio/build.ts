@@ -5,19 +5,22 @@ import {
   listBuilds,
   quoteBuild,
 } from '../../apps/builds/builds.ts'
+import { cancelJob } from '../../apps/jobs/operations.ts'
 import { requireAppKind } from '../../apps/kinds.ts'
 import { readPage } from '../../apps/page-content.ts'
+import { publishVersion } from '../../apps/versions/operations.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
+import { buildPromptCharsMax } from '../../kernel/limits.ts'
 import { toCredits } from '../../kernel/money.ts'
 import { second } from '../../kernel/time.ts'
 import { msg, t } from '../../kernel/words/message.ts'
 import { formatAmount } from '../format.ts'
-import { button, hiddenField, postForm } from '../forms.ts'
+import { button, hiddenField, postForm, readRef } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { priceNote, promptField } from '../new/new.ts'
+import { priceNote, promptField } from '../new.ts'
 import { appPreview } from './preview.ts'
-import { type Studio, studioPage, studioPath } from './studio.ts'
+import { act, type Studio, type StudioAction, studioPage, studioPath } from './studio.ts'
 
 /** The newest builds of the conversation. */
 const buildsShown = 20
@@ -147,4 +150,21 @@ function result(studio: Studio): Part {
     <div class="actions">
       ${app.listed === 'off' && postForm(req.token, studioPath(studio, 'explore'), publish, 'act')}
     </div>`
+}
+
+/** Starts a build of the next version at the shown price. */
+const change: StudioAction['work'] = async (studio, form) => {
+  const prompt = form.text('prompt').replaceAll('\r\n', '\n').trim()
+  const maxCredits = Number(form.text('max'))
+  await act(studio, publishVersion, {}, { prompt, maxCredits }, readRef(form))
+}
+
+const cancel: StudioAction['work'] = async (studio, form) => {
+  await act(studio, cancelJob, { id: form.text('job') })
+}
+
+/** Characters of a prompt arrive escaped. */
+export const buildActions: Record<string, StudioAction> = {
+  change: { tab: 'build', fileBytesMax: 9 * buildPromptCharsMax, work: change },
+  cancel: { tab: 'build', work: cancel },
 }

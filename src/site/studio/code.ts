@@ -1,13 +1,14 @@
+import { publishVersion } from '../../apps/versions/operations.ts'
 import { html } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
 import { htmlBytesMax } from '../../kernel/limits.ts'
 import { t } from '../../kernel/words/message.ts'
-import { button, hiddenField, postForm } from '../forms.ts'
+import { button, hiddenField, postForm, readRef } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
 import { readHtml } from './build.ts'
 import { appPreview } from './preview.ts'
-import { noteField, type Studio, studioPage, studioPath } from './studio.ts'
+import { act, noteField, type Studio, type StudioAction, studioPage, studioPath } from './studio.ts'
 
 /** Renders the page of the latest version in an editor beside its preview. */
 export async function codePage(studio: Studio): Promise<Page> {
@@ -51,4 +52,18 @@ ${text}</textarea>
     scripts: ['app-preview.js', 'code-editor.js'],
     frames: true,
   }
+}
+
+/** Publishes the edited page as the next version. The same form publishes once. */
+const page: StudioAction['work'] = async (studio, form) => {
+  const text = form.text('html').replaceAll('\r\n', '\n')
+  const html = text.trim() && text
+  const note = form.text('note').trim()
+  const body = { html, ...(note && { note }) }
+  const published = await act(studio, publishVersion, {}, body, readRef(form))
+  return t('Published. {value}', { value: String(published['note'] ?? '') })
+}
+
+export const codeActions: Record<string, StudioAction> = {
+  page: { tab: 'code', fileBytesMax: 3 * htmlBytesMax, work: page },
 }

@@ -1,6 +1,5 @@
 import { listByMaker } from '../../apps/apps.ts'
 import { findBuildOfApp } from '../../apps/builds/builds.ts'
-import { packBytesMax, skillTextBytesMax } from '../../apps/folders/limits.ts'
 import { watch } from '../../apps/jobs/operations.ts'
 import { kinds } from '../../apps/kinds.ts'
 import { getOwnedItem } from '../../apps/owners/owned-agents.ts'
@@ -10,13 +9,7 @@ import { makeCursor, takePage } from '../../kernel/cursor.ts'
 import { ApiError, isApiError } from '../../kernel/errors.ts'
 import { html } from '../../kernel/html.ts'
 import { toResponse } from '../../kernel/http/response.ts'
-import {
-  assetBytesMax,
-  buildPromptCharsMax,
-  formBytesMax,
-  htmlBytesMax,
-  iconBytesMax,
-} from '../../kernel/limits.ts'
+import { formBytesMax } from '../../kernel/limits.ts'
 import { lookUp } from '../../kernel/schema.ts'
 import { msg, t } from '../../kernel/words/message.ts'
 import { listAllOwnedAgents, suspensionError } from '../../people/agents/agents.ts'
@@ -25,7 +18,6 @@ import { suspensionMessage } from '../agents/agent.ts'
 import { ownAppFacts, ownAppTile } from '../agents/agents.ts'
 import type { Layout, Page } from '../layout.ts'
 import { createdCursor, cursorPager, emptyState } from '../lists.ts'
-import { packFilesPage } from '../packs/studio-files.ts'
 import {
   handleForm,
   isStillSignedIn,
@@ -38,25 +30,26 @@ import {
   type UserRequest,
 } from '../session.ts'
 import { tilesPerPage } from '../tiles.ts'
-import { accessPage } from './access.ts'
-import { findAction, getAction } from './actions.ts'
-import { assetsPage } from './assets.ts'
-import { buildPage } from './build.ts'
+import { accessActions, accessPage } from './access.ts'
+import { analyticsPage } from './analytics.ts'
+import { assetActions, assetsPage } from './assets.ts'
+import { buildActions, buildPage } from './build.ts'
 import { changesPage } from './changes.ts'
-import { codePage } from './code.ts'
+import { codeActions, codePage } from './code.ts'
 import { errorsPage } from './errors.ts'
-import { listingPage } from './listing.ts'
-import { removedAppPage, safetyPage } from './safety.ts'
+import { packActions, packFilesPage } from './files.ts'
+import { listingActions, listingPage } from './listing.ts'
+import { removedAppPage, safetyActions, safetyPage } from './safety.ts'
 import {
   isTab,
-  overviewPage,
   type Studio,
+  type StudioAction,
   studioPath,
   type Tab,
   tabPath,
   tabsOf,
 } from './studio.ts'
-import { versionsPage } from './versions.ts'
+import { versionActions, versionsPage } from './versions.ts'
 
 /** Renders everything that the agents of a person made, newest first. */
 async function studioListPage({ ctx, visitor, query }: UserRequest): Promise<Page> {
@@ -95,7 +88,7 @@ const nothingYet = emptyState(
 type RenderPage = (studio: Studio, query: URLSearchParams) => Page | Promise<Page>
 
 const pages: Record<Tab, RenderPage> = {
-  '': overviewPage,
+  '': analyticsPage,
   files: packFilesPage,
   build: buildPage,
   code: codePage,
@@ -106,6 +99,20 @@ const pages: Record<Tab, RenderPage> = {
   access: accessPage,
   errors: errorsPage,
 }
+
+/** The forms of all pages, by the last segment of their path, /studio/{id}/{name}. */
+const actions: Record<string, StudioAction> = {
+  ...packActions,
+  ...buildActions,
+  ...codeActions,
+  ...versionActions,
+  ...assetActions,
+  ...listingActions,
+  ...accessActions,
+  ...safetyActions,
+}
+
+const findAction = (name: string): StudioAction | undefined => lookUp(actions, name)
 
 export const studioRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)
@@ -192,20 +199,10 @@ async function getPage(
 
 const noPage = () => new ApiError('not_found', { what: 'page', see: t('Use the tabs of the app.') })
 
-/** Bytes of files and pages beside the fields of a form. Characters of a page arrive escaped. */
-const extraBytes: Record<string, number> = {
-  upload: assetBytesMax,
-  change: 9 * buildPromptCharsMax,
-  page: 3 * htmlBytesMax,
-  cover: iconBytesMax,
-  icon: iconBytesMax,
-  screenshot: iconBytesMax,
-  file: packBytesMax + skillTextBytesMax,
-  steps: formBytesMax * 2,
-}
-
 async function runAction(req: UserRequest, id: string, name: string): Promise<Response> {
-  const { tab, work } = getAction(name)
+  const action = findAction(name)
+  if (!action) throw noPage()
+  const { tab, work, fileBytesMax = 0 } = action
   const studio = { ...(await getOwnedItem(req.ctx, req.visitor.person, id, kinds)), req }
   return handleForm(
     req,
@@ -216,7 +213,7 @@ async function runAction(req: UserRequest, id: string, name: string): Promise<Re
       return redirectTo(studioPath(studio, tab), cookies)
     },
     (_, message, submitted) => getPage(req, id, tab, { message, submitted }),
-    { bytesMax: formBytesMax + (lookUp(extraBytes, name) ?? 0) },
+    { bytesMax: formBytesMax + fileBytesMax },
   )
 }
 

@@ -1,6 +1,10 @@
 import { findAppeal } from '../../apps/appeal/appeals.ts'
+import { appeal } from '../../apps/appeal/operations.ts'
 import { isPackKind } from '../../apps/kinds.ts'
+import { restoreApp } from '../../apps/operations.ts'
+import { restorePack } from '../../apps/packs/operations.ts'
 import { presentFinding } from '../../apps/present.ts'
+import { rescanApp } from '../../apps/scans/operations.ts'
 import { getScan } from '../../apps/scans/scans.ts'
 import type { SourceLine } from '../../apps/versions/diff.ts'
 import { readExcerpts } from '../../apps/versions/source.ts'
@@ -11,10 +15,18 @@ import { endWithStop } from '../../kernel/text.ts'
 import { msg, t } from '../../kernel/words/message.ts'
 import { agentBreadcrumb } from '../agents/agent.ts'
 import { section } from '../components.ts'
+import { fieldsOf } from '../form.ts'
 import { renderDate, renderDateTime } from '../format.ts'
 import { alert, button, notice, postForm, textArea } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { type Studio, studioPage, studioPath } from './studio.ts'
+import {
+  act,
+  operationFor,
+  type Studio,
+  type StudioAction,
+  studioPage,
+  studioPath,
+} from './studio.ts'
 
 /** Renders the appeal form of a removed or quarantined app, or the appeal and its result. */
 async function appealForm(studio: Studio): Promise<Part> {
@@ -135,3 +147,22 @@ const sourceLines = (line: number, lines: SourceLine[]): Html =>
       </tbody>
     </table>
   </div>`
+
+const rescan: StudioAction['work'] = async (studio) => {
+  await act(studio, rescanApp)
+  return t('Safety check completed.')
+}
+
+const sendAppeal: StudioAction['work'] = async (studio, form) => {
+  await act(studio, appeal, {}, fieldsOf(appeal, form))
+}
+
+const undelete: StudioAction['work'] = async (studio) => {
+  await act(studio, operationFor(studio, restoreApp, restorePack))
+}
+
+export const safetyActions: Record<string, StudioAction> = {
+  rescan: { tab: 'safety', work: rescan },
+  appeal: { tab: 'safety', work: sendAppeal },
+  undelete: { tab: '', work: undelete },
+}

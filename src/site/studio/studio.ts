@@ -1,11 +1,8 @@
 import type { TSchema } from '@sinclair/typebox'
 
 import * as apps from '../../apps/apps.ts'
-import { isPackKind, type Kind } from '../../apps/kinds.ts'
-import { getEarningsTotals } from '../../apps/me/statements/earnings.ts'
-import { listOpensByDay } from '../../apps/opens.ts'
+import { isPackKind, type Kind, type PackKind } from '../../apps/kinds.ts'
 import type { OwnedApp } from '../../apps/owners/owned-agents.ts'
-import { presentItem } from '../../apps/present.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import type { NamedOperation } from '../../kernel/http/operation.ts'
 import { versionNoteCharsMax } from '../../kernel/limits.ts'
@@ -14,10 +11,7 @@ import { endWithStop } from '../../kernel/text.ts'
 import { msg, t } from '../../kernel/words/message.ts'
 import type { Actor } from '../../people/agents/caller.ts'
 import { agentBreadcrumb } from '../agents/agent.ts'
-import { barChart } from '../chart.ts'
-import { section, starRating, statList } from '../components.ts'
 import { performAs } from '../form.ts'
-import { formatAmount, formatBytes, formatCompact, formatCount, shortCredits } from '../format.ts'
 import { alert, type Form, inputField, notice } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { tabNav } from '../lists.ts'
@@ -49,6 +43,8 @@ export type Tab = keyof typeof tabs
 export interface StudioAction {
   /** The page of the form. */
   tab: Tab
+  /** Bytes of files and pages beside the fields of the form. */
+  fileBytesMax?: number
   /** May return a message for the page. */
   work(studio: Studio, form: Form): Promise<string | void>
 }
@@ -147,42 +143,9 @@ export const act = async (
 ): Promise<Json> =>
   recordOf(await performAs(req, { agent }, operation, { id: app.id, ...params }, body, ref))
 
-const daysShown = 30
-
-/** Renders an app's opens, ratings and earnings. */
-export async function overviewPage(studio: Studio): Promise<Page> {
-  const { app, agent, req } = studio
-  const { ctx } = req
-  const [opensByDay, earned] = await Promise.all([
-    listOpensByDay(ctx, app.id, daysShown),
-    getEarningsTotals(ctx, agent, { item: app.id }),
-  ])
-  const dailyOpens = opensByDay.map(({ day, opens: value }) => ({ day, value }))
-  const { rating, remixes, bytes, opens: all } = presentItem(ctx, app)
-  const main = html`${statList([
-    [t('Opens'), formatCompact(all)],
-    [t('Rating'), html`${starRating(rating) || t('No ratings')}`],
-    [t('Reviews'), formatCompact(rating.count)],
-    [t('Remixes'), formatCompact(remixes)],
-    [t('Earned'), formatAmount(earned.net, 'credit')],
-    [t('Size'), formatBytes(bytes)],
-  ])}
-  ${section(
-    t('Opens'),
-    html`${barChart(dailyOpens, 'open')}
-      <p class="small">Each visitor counts once a day. Reviews are on the Explore page.</p>`,
-  )}
-  ${section(
-    t('Earnings'),
-    html`${
-      earned.sales === 0
-        ? html`<p class="small">No paid remixes yet.</p>`
-        : html`<p>
-            ${formatCount(earned.sales, 'sale')} for ${shortCredits(earned.gross)} credits. Platform
-            fee: ${shortCredits(earned.fee)}. <bdi>@${agent.handle}</bdi> received
-            ${shortCredits(earned.net)}.
-          </p>`
-    }`,
-  )}`
-  return studioPage(studio, '', main)
-}
+/** Returns the operation for the kind of an item: that of apps, or that of a kind of packs. */
+export const operationFor = <App, Pack>(
+  { app }: Studio,
+  ofApp: App,
+  ofPack: Record<PackKind, Pack>,
+): App | Pack => (isPackKind(app.kind) ? ofPack[app.kind] : ofApp)

@@ -1,7 +1,9 @@
 import * as apps from '../../apps/apps.ts'
 import { presentVersionCover } from '../../apps/covers/present-cover.ts'
 import { isPackKind } from '../../apps/kinds.ts'
+import { restorePackVersion } from '../../apps/packs/operations.ts'
 import { iconUrl } from '../../apps/present.ts'
+import { restoreVersion } from '../../apps/versions/operations.ts'
 import { presentVersion } from '../../apps/versions/versions.ts'
 import { makeCursor, takePage } from '../../kernel/cursor.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
@@ -12,7 +14,14 @@ import { button, hiddenField, postForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { cursorPager, emptyState, numberCursor } from '../lists.ts'
 import { itemCover } from '../tiles.ts'
-import { type Studio, studioPage, studioPath } from './studio.ts'
+import {
+  act,
+  operationFor,
+  type Studio,
+  type StudioAction,
+  studioPage,
+  studioPath,
+} from './studio.ts'
 
 const shownMax = 30
 /** Covers that a first screen shows load at once. */
@@ -97,4 +106,13 @@ export function compareForm(studio: Studio, from?: number, to?: number): Part {
   return html`<form class="compare" action="${studioPath(studio, 'changes')}">
     ${version('from', t('From version'), from ?? app.version - 1)}${version('to', t('to version'), to ?? app.version)}${button(t('Compare'), 'quiet')}
   </form>`
+}
+
+const restore: StudioAction['work'] = async (studio, form) => {
+  const version = Number(form.text('version'))
+  await act(studio, operationFor(studio, restoreVersion, restorePackVersion), { version })
+}
+
+export const versionActions: Record<string, StudioAction> = {
+  restore: { tab: 'versions', work: restore },
 }

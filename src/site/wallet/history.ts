@@ -1,13 +1,21 @@
-import { listHistory } from '../../gateway/usage/history.ts'
+import { listUsedModels } from '../../gateway/models/spending.ts'
+import { formatHistory, listHistory } from '../../gateway/usage/history.ts'
 import type { HistoryQuery, UsageRow } from '../../gateway/usage/schemas.ts'
 import type { Config } from '../../kernel/config/settings.ts'
 import type { AppContext } from '../../kernel/context.ts'
+import { makeCursor, takePage } from '../../kernel/cursor.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
+import { csv } from '../../kernel/http/outcome.ts'
+import { toResponse } from '../../kernel/http/response.ts'
 import { csvRowsMax, historyPageMax } from '../../kernel/limits.ts'
 import { fromUsd, zero } from '../../kernel/money.ts'
 import { iso } from '../../kernel/time.ts'
 import { msg, t } from '../../kernel/words/message.ts'
+import { listAll } from '../../money/keys/keys.ts'
+import { accountOf, type Owner } from '../../money/ledger/accounts.ts'
+import { listEntries } from '../../money/ledger/reports.ts'
 import { openMethods } from '../../money/payments/coins/method.ts'
+import { walletOf } from '../../people/people.ts'
 import { withQuery } from '../components.ts'
 import {
   formatAmount,
@@ -17,8 +25,16 @@ import {
   renderDateTime,
 } from '../format.ts'
 import { button, selectField } from '../forms.ts'
-import type { Page } from '../layout.ts'
-import { emptyState, numberPager, tabNav } from '../lists.ts'
+import type { Layout, Page } from '../layout.ts'
+import {
+  cursorPager,
+  emptyState,
+  ledgerTable,
+  numberCursor,
+  numberPager,
+  tabNav,
+} from '../lists.ts'
+import { pageRoutes, requireUser, userPage, type UserRequest } from '../session.ts'
 
 const addMoney = ['/wallet/add', msg('Add money')] as const
 const walletLinks = [
@@ -43,13 +59,13 @@ type KeyNames = Map<string, string | null>
 type HistoryFilters = Pick<HistoryQuery, 'model' | 'from' | 'to'>
 
 /** Reads the filters; forms send empty fields. */
-export const readFilters = (query: URLSearchParams): HistoryFilters => {
+const readFilters = (query: URLSearchParams): HistoryFilters => {
   const [model, from, to] = ['model', 'from', 'to'].map((name) => query.get(name))
   return { ...(model && { model }), ...(from && { from }), ...(to && { to }) }
 }
 
 /** Reads the newest rows, up to the limit of a CSV file. Throws `bad_request`. */
-export async function readRows(
+async function readRows(
   ctx: AppContext,
   account: string,
   filters: HistoryFilters,
@@ -165,17 +181,17 @@ interface HistoryView {
 }
 
 /** Renders the model requests of a wallet, newest first. Throws `bad_request`. */
-export async function historyPage(ctx: AppContext, view: HistoryView): Promise<Page> {
+async function historyPage(ctx: AppContext, view: HistoryView): Promise<Page> {
   const filters = readFilters(view.query)
   const page = Number(view.query.get('page') ?? 1)
   const params = { ...filters, page, page_count: rowsShown }
   const { data, total } = await listHistory(ctx, view.account, params)
   const isLast = page * rowsShown >= total
   const isFiltered = Object.keys(filters).length > 0
-  const csv = withQuery('/wallet/history.csv', filters)
+  const download = withQuery('/wallet/history.csv', filters)
   const count = html`<div class="head">
     <p>${formatAmount(total, 'request')}${page > 1 && html`, page ${page}`}</p>
-    <a href="${csv}" download
+    <a href="${download}" download
       >CSV${total > csvRowsMax && html` of the newest ${formatNumber(csvRowsMax)}`}</a
     >
   </div>`
@@ -186,4 +202,55 @@ export async function historyPage(ctx: AppContext, view: HistoryView): Promise<P
     ${total > 0 ? html`${count}${data.length > 0 && requestTable(data, view.names)}` : noRequests(isFiltered)}
     ${numberPager('/wallet/history', { page, isLast }, filters)}`
   return { title: t('Usage'), main }
+}
+
+/** Returns the names of a wallet's keys by prefix, also of revoked ones. */
+export async function keyNames(
+  { db }: AppContext,
+  wallet: string,
+): Promise<Map<string, string | null>> {
+  const all = await listAll(db.read, wallet)
+  return new Map(all.map(({ prefix, name }) => [prefix, name]))
+}
+
+/** The number of models in the filter of the usage page. */
+const filterModelsMax = 300
+
+const ownerOf = ({ visitor }: UserRequest) => walletOf(visitor.person)
+
+/** The usage and the transactions of a wallet. */
+export const historyRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout)
+    .get('/wallet/history', ({ input }) =>
+      userPage(input, async (req) => {
+        const account = accountOf(ownerOf(req))
+        const models = await listUsedModels(ctx.db.read, account, filterModelsMax)
+        const names = await keyNames(ctx, req.visitor.person.wallet)
+        return historyPage(ctx, { account, models, names, query: req.query })
+      }),
+    )
+    .get('/wallet/history.csv', ({ input }) =>
+      requireUser(input, async (req) => {
+        const filters = readFilters(req.query)
+        const rows = await readRows(ctx, accountOf(ownerOf(req)), filters)
+        return toResponse(ctx, req.request, csv('history', formatHistory(rows)))
+      }),
+    )
+    .get('/wallet/ledger', ({ input }) =>
+      userPage(input, (req) => ledgerPage(ctx, ownerOf(req), req.query)),
+    )
+
+/** Renders all transactions, newest first. Throws `bad_request` for a cursor of another list. */
+async function ledgerPage(ctx: AppContext, owner: Owner, query: URLSearchParams): Promise<Page> {
+  const rows = await listEntries(ctx, owner, { before: numberCursor(query), limit: rowsShown + 1 })
+  const { page, next } = takePage(rows, rowsShown, (entry) => makeCursor(entry.number))
+  const none = emptyState(
+    t('No transactions yet'),
+    t('Added credits, transfers to agents and gateway spending appear here.'),
+  )
+  const main = html`<h1>Transactions</h1>
+    <p class="lead">Every change of this wallet, with the balance after it.</p>
+    ${walletTabs(ctx.config, '/wallet/ledger')} ${ledgerTable(page, none)}
+    ${cursorPager(query, '/wallet/ledger', next)}`
+  return { title: t('Transactions'), main }
 }

@@ -1,53 +1,62 @@
+/**
+ * The wallet: balance, spending, and the keys that spend from it, with the page of each key. A page
+ * of the site is one file, so this is a long one.
+ */
 import {
-  getSpending,
-  listUsedModels,
-  type ModelSpending,
-  type Spending,
-} from '../../gateway/models/spending.ts'
+  addWalletKey,
+  changeWalletKey,
+  revokeWalletKey,
+} from '../../apps/owners/wallet-operations.ts'
+import { getSpending, type ModelSpending, type Spending } from '../../gateway/models/spending.ts'
 import { groupUsage } from '../../gateway/models/usage-groups.ts'
-import { formatHistory } from '../../gateway/usage/history.ts'
 import type { Config } from '../../kernel/config/settings.ts'
 import type { AppContext } from '../../kernel/context.ts'
-import { makeCursor, takePage } from '../../kernel/cursor.ts'
 import { isApiError } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
-import { csv } from '../../kernel/http/outcome.ts'
-import { toResponse } from '../../kernel/http/response.ts'
-import { type NanoUsd, toCredits, toUsd } from '../../kernel/money.ts'
+import { keyNameCharsMax } from '../../kernel/limits.ts'
+import { type NanoUsd, toCredits, toUsd, zero } from '../../kernel/money.ts'
 import { lastDays } from '../../kernel/time.ts'
-import { t } from '../../kernel/words/message.ts'
-import { counterOf } from '../../money/keys/keys.ts'
-import { accountOf, type Balance, type Owner } from '../../money/ledger/accounts.ts'
+import { msg, t } from '../../kernel/words/message.ts'
+import { counterOf, type Key } from '../../money/keys/keys.ts'
+import { accountOf, type Balance } from '../../money/ledger/accounts.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
-import { type Entry, findLatestSpending, listEntries } from '../../money/ledger/reports.ts'
+import {
+  type Entry,
+  findLatestSpending,
+  type LatestSpending,
+  listEntries,
+  sumSpendingByPeriod,
+} from '../../money/ledger/reports.ts'
 import { openMethods } from '../../money/payments/coins/method.ts'
 import * as ownKeys from '../../people/keys.ts'
 import { walletOf } from '../../people/people.ts'
 import { spendingChart } from '../chart.ts'
-import { copyLine, section, withQuery } from '../components.ts'
-import { formatDollars, formatNumber, renderCredits } from '../format.ts'
-import { alert, type Form } from '../forms.ts'
+import { copyLine, section, statList, withQuery } from '../components.ts'
+import { form } from '../form.ts'
+import {
+  formatDollars,
+  formatNumber,
+  renderCredits,
+  renderDate,
+  renderDateTime,
+  spendingBar,
+} from '../format.ts'
+import {
+  alert,
+  button,
+  type Form,
+  inputField,
+  notice,
+  postForm,
+  readCredits,
+  revokeDialog,
+} from '../forms.ts'
 import { type Balances, readBalances } from '../header.ts'
+import { budgetStats, keyFields, keyPage, keyRefField, readKeyParams, refOf } from '../key-form.ts'
 import type { Layout, Page } from '../layout.ts'
-import { chip, cursorPager, dataTable, emptyState, ledgerTable, numberCursor } from '../lists.ts'
-import {
-  pageRoutes,
-  redirectTo,
-  requireUser,
-  userForm,
-  userPage,
-  type UserRequest,
-} from '../session.ts'
-import { historyPage, readFilters, readRows, walletTabs } from './history.ts'
-import {
-  changeKey,
-  changeKeys,
-  getKeyPage,
-  keyNames,
-  keysPath,
-  type KeysView,
-  walletKeySection,
-} from './keys.ts'
+import { chip, dataTable, ledgerTable } from '../lists.ts'
+import { pageRoutes, redirectTo, userForm, userPage, type UserRequest } from '../session.ts'
+import { keyNames, walletTabs } from './history.ts'
 
 const ranges = [7, 30, 90] as const
 
@@ -70,7 +79,7 @@ const rangeChips = (shown: number): Html =>
   </nav>`
 
 /** Spending of one key, or of the playground. */
-export interface KeySpending {
+interface KeySpending {
   label: string
   requests: number
   amount: NanoUsd
@@ -153,7 +162,7 @@ function spendingSection({ days, models }: Spending, keys?: KeySpending[]): Html
   </section>`
 }
 
-export interface WalletView extends KeysView {
+interface WalletView extends KeysView {
   /** The ID of the gateway account. */
   wallet: string
   /** The URL of the operator's grant form for this person. */
@@ -249,9 +258,6 @@ function walletPage(view: WalletView): Page {
 
 const entriesShown = 10
 const chartModelsMax = 12
-/** The number of models in the filter of the usage page. */
-const filterModelsMax = 300
-
 const ownerOf = ({ visitor }: UserRequest) => walletOf(visitor.person)
 
 async function getWalletPage(req: UserRequest, message?: string, submitted?: Form): Promise<Page> {
@@ -303,41 +309,6 @@ export const walletRoutes = (ctx: AppContext, layout: Layout) =>
         getKeyPage(req, params.key, message, sent),
       ),
     )
-    .get('/wallet/history', ({ input }) =>
-      userPage(input, async (req) => {
-        const account = accountOf(ownerOf(req))
-        const models = await listUsedModels(ctx.db.read, account, filterModelsMax)
-        const names = await keyNames(ctx, req.visitor.person.wallet)
-        return historyPage(ctx, { account, models, names, query: req.query })
-      }),
-    )
-    .get('/wallet/history.csv', ({ input }) =>
-      requireUser(input, async (req) => {
-        const filters = readFilters(req.query)
-        const rows = await readRows(ctx, accountOf(ownerOf(req)), filters)
-        return toResponse(ctx, req.request, csv('history', formatHistory(rows)))
-      }),
-    )
-    .get('/wallet/ledger', ({ input }) =>
-      userPage(input, (req) => ledgerPage(ctx, ownerOf(req), req.query)),
-    )
-
-const rowsShown = 50
-
-/** Renders all transactions, newest first. Throws `bad_request` for a cursor of another list. */
-async function ledgerPage(ctx: AppContext, owner: Owner, query: URLSearchParams): Promise<Page> {
-  const rows = await listEntries(ctx, owner, { before: numberCursor(query), limit: rowsShown + 1 })
-  const { page, next } = takePage(rows, rowsShown, (entry) => makeCursor(entry.number))
-  const none = emptyState(
-    t('No transactions yet'),
-    t('Added credits, transfers to agents and gateway spending appear here.'),
-  )
-  const main = html`<h1>Transactions</h1>
-    <p class="lead">Every change of this wallet, with the balance after it.</p>
-    ${walletTabs(ctx.config, '/wallet/ledger')} ${ledgerTable(page, none)}
-    ${cursorPager(query, '/wallet/ledger', next)}`
-  return { title: t('Transactions'), main }
-}
 
 const keysShownMax = 12
 
@@ -364,3 +335,130 @@ async function listKeySpending(
     throw error
   }
 }
+
+const keysPath = '/wallet/keys'
+
+interface KeysView {
+  token: string
+  /** The gateway's URL. */
+  gateway: string
+  keys: Key[]
+  last: Map<string, LatestSpending>
+  /** The default daily cap of a new key in credits; null is no limit. */
+  cap: number | null
+  /** The form that failed, with the typed values. */
+  submitted?: Form | undefined
+  /** The form that was submitted successfully. */
+  done?: string | null | undefined
+}
+
+function keyRow({ token, last }: KeysView, key: Key): Part[] {
+  const { prefix, name, models, dailyCap, expires } = key
+  const used = last.get(counterOf(key))
+  return [
+    html`<a class="model-name" href="${keysPath}/${prefix}"
+        >${name === null ? t('Unnamed key') : html`<bdi>${name}</bdi>`}</a
+      ><code>${prefix}…</code>`,
+    models === null ? t('All') : models.join(', '),
+    spendingBar(used?.today ?? zero, dailyCap),
+    used ? renderDate(used.day) : t('Never'),
+    expires === null ? t('Never') : renderDate(expires),
+    html`<a class="button quiet slim" href="${keysPath}/${prefix}">Edit</a>
+      ${postForm(token, keysPath, revokeDialog(prefix), 'act')}`,
+  ]
+}
+
+const columns = [
+  { long: msg('Name') },
+  { long: msg('Models') },
+  msg('Spent today / cap'),
+  msg('Last used'),
+  msg('Expires'),
+  { unseen: msg('Actions') },
+]
+
+function walletKeySection(view: KeysView): Html {
+  const { token, gateway, keys, cap, submitted, done } = view
+  const typed = submitted?.has('name') ? submitted : undefined
+  const doneMessage = new Map([
+    ['key', t('API key updated.')],
+    ['revoke', t('API key revoked.')],
+  ]).get(done ?? '')
+  const rows = keys.map((key) => keyRow(view, key))
+  const createForm = html`${keyRefField()}${inputField({ label: t('Key name'), name: 'name', max: keyNameCharsMax, isOptional: true, value: typed?.text('name') })}${inputField({ label: t('Daily cap in credits (optional)'), name: 'dailyCap', type: 'number', isOptional: true, value: typed?.text('dailyCap') ?? cap ?? undefined })}${button(t('Create API key'), 'quiet')}`
+  return html`<section id="keys">
+    <h2>Gateway API keys</h2>
+    ${notice(doneMessage)}
+    <p class="small">
+      Use these keys with any OpenAI client. Requests are paid from this wallet. Edit a key to set
+      its models, budgets, rates and expiry.
+    </p>
+    ${copyLine(`OPENAI_BASE_URL=${gateway}/v1`, t('Base URL for OpenAI clients'))}
+    ${
+      keys.length > 0 &&
+      html`<div class="models keys">${dataTable(t('API keys'), columns, rows)}</div>`
+    }
+    ${postForm(token, keysPath, createForm, 'form three-fields')}
+  </section>`
+}
+
+const revokeKey = form(revokeWalletKey, {
+  params: (sent) => ({ prefix: sent.text('revoke') }),
+  then: '/wallet?done=revoke#keys',
+})
+
+const createKey = form(addWalletKey, {
+  fields(sent) {
+    const name = sent.text('name').trim()
+    return { ...(name && { name }), dailyCap: readCredits(sent, 'dailyCap') ?? null }
+  },
+  ref: refOf,
+  then: ({ key }) =>
+    keyPage(key, {
+      purpose: t('Anyone with this key can spend from your wallet.'),
+      back: '/wallet#keys',
+    }),
+})
+
+/** Creates or revokes a key. */
+const changeKeys = (req: UserRequest, sent: Form): Promise<Response> =>
+  (sent.text('revoke') ? revokeKey : createKey)(req, sent)
+
+/** Renders the spending and the settings of a gateway key. Throws `not_found`. */
+async function getKeyPage(
+  req: UserRequest,
+  prefix: string,
+  message?: string,
+  typed?: Form,
+): Promise<Page> {
+  const { ctx, token, visitor } = req
+  const key = await ownKeys.getGatewayKey(ctx, visitor.person, prefix)
+  const counter = counterOf(key)
+  const spent = (await sumSpendingByPeriod(ctx, [counter]))(counter)
+  const action = `${keysPath}/${prefix}`
+  const fields = html`${keyFields(key, { typed })}
+    <p class="actions">
+      ${button(t('Save'))}<a class="button quiet" href="/wallet#keys">Cancel</a>
+    </p>`
+  const main = html`<h1>${key.name === null ? t('Unnamed key') : html`<bdi>${key.name}</bdi>`}</h1>
+    <p class="lead"><code>${prefix}…</code>, created ${renderDateTime(key.created)}</p>
+    ${walletTabs(ctx.config, '/wallet')}${alert(message)} ${statList(budgetStats(key, spent))}
+    ${postForm(token, action, fields, 'form key-form')}
+    <section>
+      <h2>Revoke</h2>
+      <p>Requests with this key fail at once.</p>
+      ${postForm(token, keysPath, revokeDialog(prefix), 'act')}
+    </section>`
+  return { title: t('API key'), main }
+}
+
+/** Returns the form that saves the settings of a key. */
+const changeKey = (prefix: string) =>
+  form(changeWalletKey, {
+    params: { prefix },
+    fields(sent, { ctx }) {
+      const name = sent.text('name').trim()
+      return { ...readKeyParams(sent, ctx.clock.now()), ...(name !== '' && { name }) }
+    },
+    then: '/wallet?done=key#keys',
+  })

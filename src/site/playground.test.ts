@@ -1,16 +1,16 @@
 import { afterAll, expect, test } from 'bun:test'
 
-import { listHistory } from '../../gateway/usage/history.ts'
-import { balanceOf } from '../../money/ledger/ledger.ts'
+import { listHistory } from '../gateway/usage/history.ts'
+import { balanceOf } from '../money/ledger/ledger.ts'
 import {
   alertText,
   type FormBrowser,
   hiddenFields,
   signUp,
-} from '../../testing/fixtures/form-browser.ts'
-import { fund, getPerson } from '../../testing/fixtures/people.ts'
-import { shownPage } from '../../testing/fixtures/shown-page.ts'
-import { startTestServer } from '../../testing/fixtures/test-server.ts'
+} from '../testing/fixtures/form-browser.ts'
+import { fund, getPerson } from '../testing/fixtures/people.ts'
+import { shownPage } from '../testing/fixtures/shown-page.ts'
+import { startTestServer } from '../testing/fixtures/test-server.ts'
 
 const path = '/wallet/playground'
 

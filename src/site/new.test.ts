@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'bun:test'
 
-import { listActingAgents } from '../../apps/owners/owned-agents.ts'
-import { closeWithoutErrors, startForEachTest } from '../../testing/fixtures/closed-servers.ts'
+import { listActingAgents } from '../apps/owners/owned-agents.ts'
+import { closeWithoutErrors, startForEachTest } from '../testing/fixtures/closed-servers.ts'
 import {
   alertText,
   FormBrowser,
   hiddenFields,
   signInOperator,
   signUp,
-} from '../../testing/fixtures/form-browser.ts'
-import { getPerson, password } from '../../testing/fixtures/people.ts'
-import { shownPage } from '../../testing/fixtures/shown-page.ts'
-import type { TestServer } from '../../testing/fixtures/test-server.ts'
+} from '../testing/fixtures/form-browser.ts'
+import { getPerson, password } from '../testing/fixtures/people.ts'
+import { shownPage } from '../testing/fixtures/shown-page.ts'
+import type { TestServer } from '../testing/fixtures/test-server.ts'
 
 const open = startForEachTest(closeWithoutErrors)
 

@@ -9,6 +9,7 @@ import { readFiles } from '../../apps/packs/packs.ts'
 import { rejectRequest } from '../../kernel/errors.ts'
 import { html, type Part } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
+import { formBytesMax } from '../../kernel/limits.ts'
 import type { Json } from '../../kernel/schema.ts'
 import { t } from '../../kernel/words/message.ts'
 import { section } from '../components.ts'
@@ -24,16 +25,9 @@ import {
   textArea,
 } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import {
-  act,
-  noteField,
-  type Studio,
-  type StudioAction,
-  studioPage,
-  studioPath,
-} from '../studio/studio.ts'
-import { readSteps, stepsText } from './new-pack.ts'
-import { fileTree } from './pack-page.ts'
+import { readSteps, stepsText } from '../packs/new-pack.ts'
+import { fileTree } from '../packs/pack-page.ts'
+import { act, noteField, type Studio, type StudioAction, studioPage, studioPath } from './studio.ts'
 
 /** Renders the newest version of a pack: its files, an editor, and forms for more. */
 export async function packFilesPage(studio: Studio, query: URLSearchParams): Promise<Page> {
@@ -192,7 +186,7 @@ const steps: StudioAction['work'] = (studio, form) =>
   publish(studio, form, (files) => files, { steps: readSteps(form.text('steps')) })
 
 export const packActions: Record<string, StudioAction> = {
-  file: { tab: 'files', work: file },
+  file: { tab: 'files', fileBytesMax: packBytesMax + skillTextBytesMax, work: file },
   unfile: { tab: 'files', work: removeFile },
-  steps: { tab: 'files', work: steps },
+  steps: { tab: 'files', fileBytesMax: 2 * formBytesMax, work: steps },
 }
