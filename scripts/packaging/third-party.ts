@@ -55,9 +55,12 @@ function runtime(): ThirdParty {
 export function thirdParties(): ThirdParty[] {
   const { dependencies } = readJson(join(root, 'package.json'))
   const direct = [...Object.keys(recordOf(dependencies)), ...packagesOfBrowsers()]
+  const embedded = embeddedPackages
+    .flatMap(({ folder, bundle }) => [folder, ...(bundle?.includes ?? [])])
+    .map((folder) => join(modules, folder))
   const waiting = [
     ...direct.map((name) => folderOf(name, root)),
-    ...embeddedPackages.map(({ folder }) => join(modules, folder)),
+    ...embedded,
     join(modules, '@fontsource-variable/geist'),
     join(modules, '@fontsource/bricolage-grotesque'),
   ]
@@ -73,8 +76,7 @@ export function thirdParties(): ThirdParty[] {
     const license = about['license'] ?? recordOf(about['licenses'])['type'] ?? 'unknown'
     found.set(id, { name, version, license: String(license), texts: files.toSorted() })
     // A library for pages is embedded without what it depends on.
-    const isEmbedded = embeddedPackages.some((one) => join(modules, one.folder) === folder)
-    if (isEmbedded && !direct.includes(name)) continue
+    if (embedded.includes(folder) && !direct.includes(name)) continue
     const needs = Object.keys(recordOf(about['dependencies'] ?? {}))
     waiting.push(...needs.map((need) => folderOf(need, folder)))
   }

@@ -126,7 +126,7 @@ const cdnjsHosts =
   /^(?:cdnjs\.cloudflare\.com|cdn\.bootcdn\.net|cdn\.bootcss\.com|lib\.baomitu\.com|cdn\.staticfile\.(?:org|net)|ajax\.googleapis\.com)$/
 const jsdelivrHosts = /^(?:cdn|fastly|gcore|testingcf|cdn\.jsdelivr)\.jsdelivr\.net$/
 const moduleHosts =
-  /^(?:esm\.sh|cdn\.esm\.sh|esm\.run|cdn\.skypack\.dev|ga\.jspm\.io|jspm\.dev|esm\.websim\.com)$/
+  /^(?:esm\.sh|cdn\.esm\.sh|esm\.run|cdn\.skypack\.dev|ga\.jspm\.io|jspm\.dev|esm\.websim\.com|aistudiocdn\.com)$/
 
 /** Hosts whose paths are a package, a version and a file. */
 const fileHosts = /^(?:www\.)?unpkg\.com$/
@@ -195,7 +195,7 @@ function fromJsdelivr(path: string): LibraryAddress | undefined {
   return { ...address, path: inside.replace(/\/?\+esm$/, ''), kind: 'module' }
 }
 
-/** esm.sh, esm.run, Skypack, JSPM and websim make a module of every package. */
+/** esm.sh, esm.run, Skypack, JSPM, websim and AI Studio make a module of every package. */
 function fromModuleHost(path: string): LibraryAddress | undefined {
   const named = path
     .replace(/^(?:stable|v\d+|pin|new)\//, '')

@@ -1,9 +1,19 @@
+import { lookUp } from '../../kernel/schema.ts'
+
 /** A package that the binary embeds, and its files, with package.json and licenses. */
 export interface EmbeddedPackage {
   name: string
   /** Its folder in node_modules, where several versions are installed. */
   folder: string
   files: readonly string[]
+  /** A module of many files, which is one here with all that it imports. */
+  bundle?: Bundle
+}
+
+interface Bundle {
+  entry: string
+  /** Other packages of which it has a part. */
+  includes: readonly string[]
 }
 
 const addons = (folder: string, ending: string): string[] =>
@@ -193,6 +203,10 @@ const rows: readonly (readonly [name: string, folder: string, ...files: string[]
   ['interactjs', '', 'dist/interact.min.js'],
   ['canvas-confetti', '', 'dist/confetti.{browser,module.mjs}*'],
   ['sortablejs', '', 'Sortable.min.js', 'modular/sortable.esm.js'],
+  ['openai', 'openai-5'],
+  ['@anthropic-ai/sdk', 'anthropic-sdk-0'],
+  ['@google/genai', 'genai-1'],
+  ['@google/generative-ai', ''],
   ...`roboto open-sans noto-sans montserrat inter oswald raleway nunito playfair-display merriweather
   rubik work-sans lora roboto-mono orbitron space-grotesk jetbrains-mono fira-code dm-sans outfit
   assistant cinzel cormorant-garamond fredoka plus-jakarta-sans syne`
@@ -218,10 +232,23 @@ const rows: readonly (readonly [name: string, folder: string, ...files: string[]
     ),
 ]
 
-export const embeddedPackages: readonly EmbeddedPackage[] = rows.map(
-  ([name, folder, ...files]) => ({
+/**
+ * The clients of model APIs, whose modules have hundreds of files. Later versions have up to five
+ * times the code, for work that no page does.
+ */
+const bundles: Readonly<Record<string, Bundle>> = {
+  openai: { entry: 'index.mjs', includes: [] },
+  '@anthropic-ai/sdk': { entry: 'index.mjs', includes: [] },
+  '@google/genai': { entry: 'dist/web/index.mjs', includes: ['p-retry', 'retry'] },
+  '@google/generative-ai': { entry: 'dist/index.mjs', includes: [] },
+}
+
+export const embeddedPackages: readonly EmbeddedPackage[] = rows.map(([name, folder, ...files]) => {
+  const bundle = lookUp(bundles, name)
+  return {
     name,
     folder: folder || name,
     files: ['package.json', '{LICEN[CS]E,License,license,COPYING,OFL}*', ...files],
-  }),
-)
+    ...(bundle !== undefined && { bundle }),
+  }
+})

@@ -19,21 +19,33 @@ export const embeddedLibraries = lazy(async (): Promise<Library[]> => {
 /** Reads the libraries from node_modules, where the program runs from its sources. */
 export async function readInstalled(): Promise<Library[]> {
   const { embeddedPackages } = await import('./embedded-packages.ts')
-  return embeddedPackages.map(({ name, folder, files: globs }) => {
+  return embeddedPackages.map(({ name, folder, files, bundle }) => {
+    const globs = bundle ? [...files, bundle.entry] : files
     const root = join(import.meta.dir, '../../../node_modules', folder)
+    const bundled = lazy(() => bundleModule(join(root, bundle?.entry ?? '')))
     const about = recordOf(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
     const paths = new Set(globs.flatMap((glob) => [...new Bun.Glob(glob).scanSync({ cwd: root })]))
     const kept = [...paths].filter((path) => !/\.(?:map|[cm]?ts)$/.test(path)).toSorted()
-    const files = new Map(kept.map((path) => [path, statSync(join(root, path)).size]))
+    const sizes = new Map(kept.map((path) => [path, statSync(join(root, path)).size]))
     return {
       name,
       version: String(about['version']),
       license: String(about['license'] ?? 'unknown'),
       source: 'embedded',
-      files,
-      read: (path) => Bun.file(join(root, path)).bytes(),
+      files: sizes,
+      read: (path) => (path === bundle?.entry ? bundled() : Bun.file(join(root, path)).bytes()),
     } satisfies Library
   })
+}
+
+/** Makes one module of a module and all that it imports. Pages read the names of its errors. */
+async function bundleModule(path: string): Promise<Uint8Array> {
+  const { outputs } = await Bun.build({
+    entrypoints: [path],
+    target: 'browser',
+    minify: { whitespace: true, syntax: true, identifiers: false },
+  })
+  return new Uint8Array((await outputs[0]?.arrayBuffer()) ?? [])
 }
 
 /** A file of the archive: its offset in the opened frame of its package, and its size. */

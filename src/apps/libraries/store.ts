@@ -28,6 +28,14 @@ const browserBuilds: Readonly<Record<string, string>> = {
   tailwindcss: '@tailwindcss/browser',
 }
 
+/** Clients of model APIs, whose calls are alike in all versions from this major number on. */
+const compatibleFrom: Readonly<Record<string, number>> = {
+  openai: 4,
+  '@anthropic-ai/sdk': 0,
+  '@google/genai': 0,
+  '@google/generative-ai': 0,
+}
+
 export interface FoundLibrary {
   library: Library
   /** False for the nearest version, where the store lacks the requested one. */
@@ -51,6 +59,7 @@ export function findLibrary(
   const picked = pickVersion(
     own.map(({ version }) => version),
     range,
+    lookUp(compatibleFrom, name),
   )
   const library = own.find(({ version }) => version === picked?.version)
   return library && picked && { library, isExact: picked.isExact }

@@ -47,10 +47,12 @@ function isWithin(version: string, alternative: string): boolean {
 /**
  * Picks a version for an npm range, newest first. `isExact` is false where the range excludes it:
  * then it is the nearest version with the same major number, at or above the requested one if any.
+ * From the major number `compatibleFrom` on, the newest version stands for all others.
  */
 export function pickVersion(
   versions: readonly string[],
   range: string,
+  compatibleFrom = Infinity,
 ): { version: string; isExact: boolean } | undefined {
   const newestFirst = versions.toSorted(compareVersions)
   const [newest] = newestFirst
@@ -62,14 +64,19 @@ export function pickVersion(
     range.split('||').some((one) => isWithin(version, one.replace(/^.*\s-\s/, ''))),
   )
   if (match !== undefined) return { version: match, isExact: true }
-  const near = nearest(newestFirst, range)
+  const near =
+    nearest(newestFirst, range) ?? (majorOf(range) >= compatibleFrom ? newest : undefined)
   return near === undefined ? undefined : { version: near, isExact: false }
 }
+
+/** Returns the major number that a range names, or NaN. */
+const majorOf = (range: string): number =>
+  parseVersion(range.replace(/^[\s^~>=]+/, ''))?.numbers[0] ?? NaN
 
 /** Returns the nearest version with the same major number: the next above, else the last below. */
 function nearest(newestFirst: readonly string[], range: string): string | undefined {
   const requested = range.replace(/^[\s^~>=]+/, '')
-  const major = parseVersion(requested)?.numbers[0]
+  const major = majorOf(range)
   const same = newestFirst.filter((version) => parseVersion(version)?.numbers[0] === major)
   return same.findLast((version) => compareVersions(version, requested) <= 0) ?? same[0]
 }
