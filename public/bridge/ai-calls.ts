@@ -6,7 +6,7 @@ import { callServer, sendToServer } from './server.ts'
 
 /** The paths of models, as the server has them (src/apps/ai/routes.ts). No other path is sent. */
 const paths =
-  /^(?:v1\/(?:chat\/completions|messages|responses|images\/generations|audio\/(?:speech|transcriptions))|v1beta\/models\/[\w.-]{1,100}:(?:generateContent|streamGenerateContent(?:\?alt=sse)?))$/
+  /^(?:v1\/(?:chat\/completions|messages|responses|images\/(?:generations|edits)|audio\/(?:speech|transcriptions))|v1beta\/models\/[\w.-]{1,100}:(?:generateContent|streamGenerateContent(?:\?alt=sse)?))$/
 
 /** A field of a form: its name, and a text or a file. */
 type FormField = [name: string, value: string | Blob]
@@ -20,7 +20,8 @@ function bodyOf(input: unknown): BodyInit {
   if (!Array.isArray(fields)) return text(input, 'body', Infinity)
   const form = new FormData()
   for (const [name, value] of fields.filter(isFormField)) {
-    if (value instanceof Blob) form.append(name, value, 'recording')
+    if (value instanceof File) form.append(name, value, value.name)
+    else if (value instanceof Blob) form.append(name, value, 'recording')
     else form.append(name, value)
   }
   return form

@@ -37,8 +37,9 @@ export function addStreamIterator(): void {
 /**
  * Returns the function that calls models through the shell. A canceled body ends the call, as a
  * closed connection does. Throws a CallError where the call did not reach a model.
+ * With `isFetch`, an aborted body has the reason of its signal, as browsers have it.
  */
-export function createAiFetch(call: Bridge): AiFetch {
+export function createAiFetch(call: Bridge, { isFetch = false } = {}): AiFetch {
   const Stream = ReadableStream
   const Reply = Response
   return (path, body, signal) => {
@@ -69,7 +70,10 @@ export function createAiFetch(call: Bridge): AiFetch {
       (error: Error) => {
         head.reject(error)
         // A body that was canceled is closed already.
-        if (!ending.signal.aborted || signal?.aborted) chunks?.error(error)
+        const isAborted = signal?.aborted === true
+        if (!ending.signal.aborted || isAborted) {
+          chunks?.error(isAborted && isFetch ? signal.reason : error)
+        }
       },
     )
     return head.promise

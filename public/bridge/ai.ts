@@ -2,6 +2,7 @@ import type { AiFetch, ModelBody } from './ai-fetch.ts'
 import { costOf } from './ai-fetch.ts'
 import type { Bridge } from './bridge.ts'
 import { type ChatInput, type ChatOptions, type ChatReply, startChat } from './chat.ts'
+import { imageRequest } from './image-request.ts'
 import { imageTypeOf } from './image-type.ts'
 import { errorOf } from './model-error.ts'
 
@@ -26,6 +27,12 @@ export interface MadeFile {
   credits: number
 }
 
+interface ImageOptions extends CallOptions {
+  size?: string
+  /** Pictures to change or to combine. */
+  images?: Blob[]
+}
+
 const json = (body: object): ModelBody => ({ body: JSON.stringify(body) })
 
 /** `service.ai`: models for an app. Before the first call, the player agrees to it in the shell. */
@@ -45,13 +52,13 @@ export function openAi(call: Bridge, fetchModel: AiFetch) {
     chat: (input: ChatInput, options: ChatOptions = {}): ChatReply =>
       startChat(send, input, options),
 
-    /** Creates an image. */
+    /** Creates an image, also from other images. */
     async image(
       prompt: string,
-      { model, size, signal }: CallOptions & { size?: string } = {},
+      { model, size, images = [], signal }: ImageOptions = {},
     ): Promise<MadeFile> {
-      const body = { prompt: String(prompt), model, size, n: 1, response_format: 'b64_json' }
-      const response = await send('v1/images/generations', json(body), signal)
+      const request = imageRequest({ prompt: String(prompt), model, size }, images)
+      const response = await send(...request, signal)
       const { data } = await response.json()
       const base64 = String(data[0].b64_json)
       const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))

@@ -20,7 +20,7 @@ afterEach(() => t.close())
 
 interface Player {
   person: TestPerson['person']
-  send(method: string, path: string, body?: unknown): Promise<TestResponse>
+  send(method: string, path: string, body?: unknown, more?: object): Promise<TestResponse>
 }
 
 /** A person with 1 USD and a session, whose browser is on a page of the site. */
@@ -30,7 +30,8 @@ async function player(name: string, usd = 1n): Promise<Player> {
   const headers = { cookie, 'sec-fetch-site': 'same-origin' }
   return {
     person,
-    send: (method, path, body) => t.request(method, path, { headers, body }),
+    send: (method, path, body, more = {}) =>
+      t.request(method, path, { headers: { ...headers, ...more }, body }),
   }
 }
 
@@ -191,10 +192,128 @@ test('servers of others and stored responses are left out of a call', async () =
 test('creates images and speech, and transcribes', async () => {
   const { id, olga } = await openOracle()
   await agree(olga, id)
-  const image = await olga.send('POST', `/a/${id}/ai/v1/images/generations`, { prompt: 'A boat' })
+  const drawing = {
+    model: 'dall-e-3',
+    prompt: 'A boat',
+    size: '1792x1024',
+    quality: 'hd',
+    style: 'vivid',
+    response_format: 'b64_json',
+  }
+  const image = await olga.send('POST', `/a/${id}/ai/v1/images/generations`, drawing)
   expect(image.status).toBe(200)
   const speech = await olga.send('POST', `/a/${id}/ai/v1/audio/speech`, { input: 'Hi', voice: 'a' })
   expect(speech.headers.get('content-type')).toStartWith('audio/')
+
+  const form = new FormData()
+  form.append('prompt', 'Add a sail')
+  const edit = async (): Promise<TestResponse> => {
+    const encoded = new Response(form)
+    const more = { 'content-type': encoded.headers.get('content-type') ?? '' }
+    return olga.send('POST', `/a/${id}/ai/v1/images/edits`, await encoded.bytes(), more)
+  }
+  const before = await t.snapshot()
+  const without = await edit()
+  expect([without.status, without.code]).toEqual([400, 'bad_request'])
+  expect(await t.snapshot()).toEqual(before)
+  const bytes = Buffer.from(image.text('data.0.b64_json'), 'base64')
+  form.append('image[]', new File([bytes], 'boat.png', { type: 'image/png' }))
+  const edited = await edit()
+  expect(edited.status).toBe(200)
+  expect(Number(edited.headers.get('x-service-cost'))).toBeGreaterThan(0)
+})
+
+const question = { role: 'user', content: 'Tell me of the sea' }
+const place = { city: { type: 'string' } }
+const find = { name: 'find', input_schema: { type: 'object', properties: place } }
+
+test.each([
+  [
+    'v1/messages',
+    {
+      model: 'claude-sonnet-4',
+      tools: [
+        {
+          type: 'web_search_20250305',
+          name: 'web_search',
+          max_uses: 1,
+          allowed_domains: ['a.test'],
+        },
+        { type: 'code_execution_20250825', name: 'code_execution' },
+        { type: 'mcp_toolset', mcp_server_name: 'tasks' },
+      ],
+      tool_choice: { type: 'tool', name: 'code_execution' },
+      ...turn,
+    },
+  ],
+  [
+    'v1/messages',
+    {
+      model: 'claude-sonnet-4',
+      tools: [find],
+      messages: [
+        question,
+        {
+          role: 'assistant',
+          content: [
+            { type: 'tool_use', id: 't1', name: 'find', input: { url: 'https://sea.test' } },
+          ],
+        },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: 'Deep' }] },
+      ],
+    },
+  ],
+  [
+    'v1/chat/completions',
+    {
+      model: 'gpt-4o-search-preview',
+      web_search_options: { search_context_size: 'low' },
+      service_tier: 'priority',
+      tools: [{ type: 'web_search' }],
+      tool_choice: 'auto',
+      ...turn,
+    },
+  ],
+  [
+    'v1/responses',
+    {
+      model: 'gpt-5',
+      input: 'Tell me of the sea',
+      tools: [{ type: 'image_generation' }, { type: 'file_search', vector_store_ids: ['a'] }],
+      tool_choice: { type: 'image_generation' },
+    },
+  ],
+  [
+    'v1beta/models/gemini-2.5-flash:generateContent',
+    {
+      contents: [{ parts: [{ text: 'Tell me of the sea' }] }],
+      tools: [{ google_search: {} }, { url_context: {} }, { codeExecution: {} }],
+      tool_config: { function_calling_config: { mode: 'AUTO' } },
+      system_instruction: { parts: { text: 'Be short.' } },
+      generation_config: { media_resolution: 'MEDIA_RESOLUTION_LOW', temperature: 1 },
+    },
+  ],
+])('hosted tools are left out of %s where this server has no search', async (path, body) => {
+  t = await startTestServer({ SEARCH_ON: 'off' })
+  const ann = await t.agent('ann')
+  const id = await ann.publish({ html })
+  const olga = await player('olga')
+  await agree(olga, id)
+  const reply = await olga.send('POST', `/a/${id}/ai/${path}`, body)
+  expect([reply.status, JSON.stringify(reply.body)]).toEqual([200, expect.any(String)])
+})
+
+test('a hosted search of a page is that of this server', async () => {
+  const { id, olga } = await openOracle()
+  await agree(olga, id)
+  const options = { max_uses: 1, allowed_domains: ['a.test'] }
+  const tools = [{ type: 'web_search_20250305', name: 'web_search', ...options }]
+  const ask = { model: 'claude-sonnet-4', max_tokens: 500, tools, ...turn }
+  expect((await olga.send('POST', `/a/${id}/ai/v1/messages`, ask)).status).toBe(200)
+  const contents = [{ parts: [{ text: 'Tell me of the sea' }] }]
+  const path = `/a/${id}/ai/v1beta/models/gemini-2.5-flash:generateContent`
+  const found = await olga.send('POST', path, { contents, tools: [{ google_search: {} }] })
+  expect(found.status).toBe(200)
 })
 
 test('other operations of the gateway are closed, and long texts are refused', async () => {

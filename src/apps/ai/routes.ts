@@ -2,24 +2,21 @@ import { Elysia } from 'elysia'
 
 import { inOwnEnvelope, setRequestId } from '../../gateway/envelopes.ts'
 import { errorEnvelope, isGatewayError, repeatedError } from '../../gateway/error-response.ts'
+import type { Model } from '../../gateway/models/catalog.ts'
 import { countPaidCall, getOperation, performPaid } from '../../gateway/session-calls.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, type ErrorName, rejectRequest } from '../../kernel/errors.ts'
 import { readBodyBytes, readJsonBody } from '../../kernel/http/body.ts'
 import { getRequestContext, senderOf } from '../../kernel/http/request-context.ts'
 import { type ErrorReply, errorResponse, toResponse } from '../../kernel/http/response.ts'
-import {
-  aiBodyBytesMax,
-  aiFileBytesMax,
-  aiOutputTokens,
-  aiTextBytesMax,
-} from '../../kernel/limits.ts'
+import { aiBodyBytesMax, aiFileBytesMax, aiTextBytesMax } from '../../kernel/limits.ts'
 import { isRecord, type Json, lookUp, recordOf } from '../../kernel/schema.ts'
 import { StoredError } from '../../money/idempotency/idempotency.ts'
 import * as hosting from '../../people/error-response.ts'
 import { getVisitor } from '../../people/session-user.ts'
 import { getPlayable } from '../playable.ts'
 import { appModel, type Work } from './models.ts'
+import { commonSize, prepares } from './prepare.ts'
 import { findPayer } from './sponsors.ts'
 import { measureTurn } from './turns.ts'
 
@@ -28,6 +25,7 @@ const routes: Record<string, Work> = {
   'v1/messages': 'chat',
   'v1/responses': 'chat',
   'v1/images/generations': 'image',
+  'v1/images/edits': 'image',
   'v1/audio/speech': 'speech',
   'v1/audio/transcriptions': 'transcription',
 }
@@ -44,7 +42,6 @@ interface ModelRequest {
 
 /**
  * Reads a request of a page for a path such as "v1/messages". Its model becomes one of this server.
- * The output is bounded where the page does not do so, so that the hold fits a small cap.
  * Throws `not_found` for other paths, `bad_request`, `too_large` and `no_model`.
  */
 async function readModelRequest(
@@ -55,67 +52,53 @@ async function readModelRequest(
   const gemini = geminiMethod.exec(path)
   if (gemini) {
     const [, name, method] = gemini
-    const body = await readJson(request, path)
-    const model = appModel(ctx, 'chat', name).id
-    const given = body['generationConfig']
-    body['generationConfig'] = { maxOutputTokens: aiOutputTokens, ...(isRecord(given) && given) }
-    const params = { '*': `${model}:${method}` }
+    const body = await readJson(request)
+    const model = appModel(ctx, 'chat', name)
+    prepare(ctx, { model, requested: name }, 'v1beta/models', body)
+    const params = { '*': `${model.id}:${method}` }
     return { work: 'chat', route: '/models/*', params, source: () => ({ value: body }) }
   }
   const work = lookUp(routes, path)
   if (!work) throw new ApiError('not_found', { what: 'model call' })
   const route = path.slice('v1'.length)
-  if (work === 'transcription') {
-    const create = await readForm(ctx, request)
+  const form = lookUp(forms, path)
+  if (form) {
+    const create = await readForm(ctx, request, work, form)
     return { work, route, params: {}, source: () => ({ request: create() }) }
   }
-  const body = await readJson(request, path)
-  body['model'] = appModel(ctx, work, String(body['model'] ?? '')).id
+  const body = await readJson(request)
+  const requested = String(body['model'] ?? '')
+  const model = appModel(ctx, work, requested)
+  body['model'] = model.id
   // Responses that another app of this player caused are not this one's.
   delete body['cache']
+  prepare(ctx, { model, requested }, path, body)
   return { work, route, params: {}, source: () => ({ value: body }) }
 }
 
-/** Tools that the page or the model runs. Others reach servers and files that a page may not. */
-const isOwnTool = (tool: unknown): boolean =>
-  /^(?:function|custom|web_search)/.test(String(recordOf(tool)['type']))
-
-const asSystem = (message: unknown): unknown =>
-  isRecord(message) && message['role'] === 'developer' ? { ...message, role: 'system' } : message
-
-/** Changes of the bodies of chats. */
-const prepare: Record<string, (body: Json) => void> = {
-  'v1/chat/completions': (body) => {
-    body['max_completion_tokens'] ??= body['max_tokens'] ?? aiOutputTokens
-    delete body['max_tokens']
-    const { messages } = body
-    // Pages send the newer name of OpenAI, which the setting of a server may reject.
-    if (Array.isArray(messages)) body['messages'] = messages.map(asSystem)
-  },
-  'v1/messages': (body) => {
-    body['max_tokens'] ??= aiOutputTokens
-    // Servers of others would get what the page sends. The model answers without them.
-    delete body['mcp_servers']
-  },
-  'v1/responses': (body) => {
-    body['max_output_tokens'] ??= aiOutputTokens
-    body['store'] = false
-    // Stored on the account that pays, which other apps use too.
-    for (const name of ['previous_response_id', 'conversation', 'prompt', 'background']) {
-      delete body[name]
-    }
-    const { input, tools } = body
-    if (Array.isArray(input)) {
-      body['input'] = input.filter((item) => recordOf(item)['type'] !== 'item_reference')
-    }
-    if (Array.isArray(tools)) body['tools'] = tools.filter(isOwnTool)
-  },
+/** Makes the body of a page one of this server. Throws what `checkBody` throws. */
+function prepare(
+  { searcher }: AppContext,
+  { model, requested }: { model: Model; requested: string | undefined },
+  path: string,
+  body: Json,
+): void {
+  lookUp(prepares, path)?.(body, {
+    canSearch: searcher !== undefined && model.supportsTools,
+    isMapped: model.id !== requested,
+  })
+  checkBody(body)
 }
 
-async function readJson(request: Request, path: string): Promise<Json> {
+/** Reads the body of a request. Throws `bad_request`. */
+async function readJson(request: Request): Promise<Json> {
   const body = await readJsonBody(request, { max: aiBodyBytesMax })
   if (!isRecord(body)) rejectRequest('The body is a JSON object.')
-  lookUp(prepare, path)?.(body)
+  return body
+}
+
+/** Throws `too_large` for a body beyond the bounds, and what `measure` throws. */
+function checkBody(body: Json): void {
   const sizes = { text: 0, files: 0 }
   measure(body, '', sizes)
   if (sizes.text > aiTextBytesMax) {
@@ -124,7 +107,6 @@ async function readJson(request: Request, path: string): Promise<Json> {
   if (sizes.files > aiFileBytesMax) {
     throw new ApiError('too_large', { bytes: sizes.files, max: aiFileBytesMax })
   }
-  return body
 }
 
 /** Fields with base64 of pictures and files, in all three APIs. */
@@ -135,40 +117,84 @@ const base64Bytes = (text: string): number => Math.floor((text.length * 3) / 4)
 const remoteFields = new Set(['url', 'image_url', 'file_url', 'fileUri', 'file_uri'])
 const storedFields = new Set(['file_id', 'fileId'])
 
+/** Returns whether a model reads a field as text: what a tool got, and where a text is from. */
+const isQuoted = (field: string, type: string): boolean =>
+  /^(?:args|response|annotations|citations)$/.test(field) ||
+  (field === 'input' && type.endsWith('tool_use')) ||
+  (field === 'url' && type === 'web_search_result')
+
 /**
  * Adds up the bytes of the texts of a body, and those of its files, which are base64. Throws
  * `bad_request` for addresses of files, and for files of the account that pays.
  */
-function measure(value: unknown, field: string, sizes: { text: number; files: number }): void {
+function measure(
+  value: unknown,
+  field: string,
+  sizes: { text: number; files: number },
+  isText = false,
+): void {
   if (typeof value === 'string') {
     const isRemote = remoteFields.has(field) && !value.startsWith('data:')
-    if (isRemote || storedFields.has(field)) {
+    if (!isText && (isRemote || storedFields.has(field))) {
       rejectRequest(`Send the file itself, as base64 or a "data:" address.`, field)
     }
     const isFile = fileFields.has(field) || value.startsWith('data:')
     if (isFile) sizes.files += base64Bytes(value)
     else sizes.text += Buffer.byteLength(value)
   } else if (typeof value === 'object' && value !== null) {
-    for (const [name, part] of Object.entries(value)) measure(part, name, sizes)
+    const type = String(recordOf(value)['type'])
+    for (const [name, part] of Object.entries(value)) {
+      measure(part, name, sizes, isText || isQuoted(name, type))
+    }
   }
 }
 
-/** Reads a recording with its fields, and sets its model. Returns a function that sends them. */
-async function readForm(ctx: AppContext, request: Request): Promise<() => Request> {
+/** The fields of a form: texts, and files. */
+interface FormFields {
+  texts: readonly string[]
+  files: readonly string[]
+}
+
+const forms: Record<string, FormFields> = {
+  'v1/audio/transcriptions': {
+    texts: ['language', 'prompt', 'response_format', 'temperature'],
+    files: ['file'],
+  },
+  'v1/images/edits': {
+    texts: ['prompt', 'n', 'response_format'],
+    files: ['image', 'image[]', 'mask'],
+  },
+}
+
+/** Reads files with their fields, and sets their model. Returns a function that sends them. */
+async function readForm(
+  ctx: AppContext,
+  request: Request,
+  work: Work,
+  { texts, files }: FormFields,
+): Promise<() => Request> {
   const bytes = await readBodyBytes(request, aiFileBytesMax + aiTextBytesMax)
   const headers = { 'content-type': request.headers.get('content-type') ?? '' }
   const sent = await new Response(bytes, { headers }).formData().catch(() => undefined)
-  const file = sent?.get('file')
-  if (!sent || !(file instanceof Blob)) {
+  const body = new FormData()
+  let count = 0
+  for (const name of files) {
+    for (const file of sent?.getAll(name) ?? []) {
+      if (!(file instanceof Blob)) continue
+      body.append(name, file, 'name' in file ? String(file.name) : name)
+      count += 1
+    }
+  }
+  if (!sent || count === 0) {
     rejectRequest('The body must be multipart form data with a file.')
   }
-  const body = new FormData()
-  for (const name of ['language', 'prompt', 'response_format', 'temperature']) {
+  for (const name of texts) {
     const value = sent.get(name)
     if (typeof value === 'string') body.append(name, value)
   }
-  body.append('file', file, 'name' in file ? String(file.name) : 'recording')
-  body.append('model', appModel(ctx, 'transcription', String(sent.get('model') ?? '')).id)
+  body.append('model', appModel(ctx, work, String(sent.get('model') ?? '')).id)
+  const { size } = commonSize(sent.get('size'))
+  if (size !== undefined) body.append('size', size)
   return () => new Request(request.url, { method: 'POST', body, signal: request.signal })
 }
 

@@ -22,9 +22,14 @@ export function ignoredPartFields(contents: unknown): string[] {
     .map((name) => `contents.${name}`)
 }
 
-/** Returns the contents of a list, or of a text. Throws `bad_request`. */
+/** Returns the contents of a list, or of a text. Google reads an object as a list of one. */
 export function contentsOf(contents: unknown): unknown[] {
-  const list = typeof contents === 'string' ? [{ parts: [{ text: contents }] }] : contents
+  const list =
+    typeof contents === 'string'
+      ? [{ parts: [{ text: contents }] }]
+      : isRecord(contents)
+        ? [contents]
+        : contents
   if (Array.isArray(list) && list.length > 0) return list
   throw invalidContents('Send "contents": an array with at least one content.')
 }
@@ -72,9 +77,9 @@ export const fieldsOf = (value: unknown): Json =>
 const toCamelCase = (name: string): string =>
   name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-/** Returns the objects of a list. Throws `bad_request`; without a list it returns none. */
+/** Returns the objects of a list, or of one object. Throws `bad_request`; without any: none. */
 export function listOf(value: unknown, param: string): Json[] {
-  const list: unknown = value ?? []
+  const list: unknown = isRecord(value) ? [value] : (value ?? [])
   if (Array.isArray(list) && list.every(isRecord)) return list.map(fieldsOf)
   throw invalidField(param, `${param} must be an array of objects.`)
 }

@@ -33,7 +33,13 @@ const ignoredFields = ['model', 'safetySettings', 'labels', 'serviceTier', 'stor
 /** Those that upstreams of Google get: they cost nothing beside the tokens. */
 export const passedFields: ReadonlySet<string> = new Set(['safetySettings', 'store'])
 
-const knownFields = new Set<string>([...readFields, ...ignoredFields, 'models', 'provider'])
+/** The fields of a request that are read or ignored. */
+export const knownFields: ReadonlySet<string> = new Set([
+  ...readFields,
+  ...ignoredFields,
+  'models',
+  'provider',
+])
 
 /** Google's names of the sampling parameters. */
 export const samplingNames = {
