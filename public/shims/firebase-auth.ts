@@ -13,7 +13,14 @@ interface User {
   isAnonymous: boolean
   emailVerified: boolean
   providerData: object[]
+  phoneNumber: null
+  providerId: string
+  refreshToken: string
+  metadata: object
+  delete(): Promise<void>
   getIdToken(): Promise<string>
+  getIdTokenResult(): Promise<object>
+  reload(): Promise<void>
   updateProfile(given: Partial<User>): Promise<void>
 }
 
@@ -23,10 +30,15 @@ const listeners = new Set<OnUser>()
 
 class Auth {
   currentUser: User | null = null
+  languageCode: string | null = null
+  readonly settings = {}
   readonly name = '[DEFAULT]'
   authStateReady = async (): Promise<void> => undefined
   onAuthStateChanged = (next: OnUser | { next: OnUser }): (() => void) =>
     onAuthStateChanged(this, next)
+  onIdTokenChanged = this.onAuthStateChanged
+  setPersistence = async (): Promise<void> => undefined
+  useDeviceLanguage = (): void => undefined
   signOut = (): Promise<void> => signOut()
 }
 
@@ -58,7 +70,14 @@ async function signIn(): Promise<{ user: User; providerId: null; operationType: 
     isAnonymous: true,
     emailVerified: false,
     providerData: [],
+    phoneNumber: null,
+    providerId: 'firebase',
+    refreshToken: 'player',
+    metadata: {},
+    delete: () => signOut(),
     getIdToken: async () => 'player',
+    getIdTokenResult: () => getIdTokenResult(),
+    reload: async () => undefined,
     updateProfile: (given) => updateProfile(user, given),
   }
   if (auth.currentUser?.uid !== uid) setUser(user)
@@ -72,11 +91,20 @@ async function updateProfile(user: User, given: Partial<User>): Promise<void> {
   Object.assign(user, { displayName, photoURL })
 }
 
+const nothing = (): void => undefined
+
+const getIdTokenResult = async () => ({ token: 'player', claims: {}, signInProvider: 'anonymous' })
+
 const noPasswords = async (): Promise<never> => {
   throw new FirebaseError('auth/operation-not-allowed', 'There are no passwords here.')
 }
 
 class Provider {
+  /** The player has signed in to no other service. */
+  static credential = (): object => ({ accessToken: 'player', idToken: 'player' })
+  static credentialFromResult = (_result?: object): object => Provider.credential()
+  static credentialFromError = (_error?: object): null => null
+
   addScope(): this {
     return this
   }
@@ -86,20 +114,32 @@ class Provider {
 }
 
 export const authModule = {
+  EmailAuthProvider: Provider,
+  FacebookAuthProvider: Provider,
   GithubAuthProvider: Provider,
   GoogleAuthProvider: Provider,
+  OAuthProvider: Provider,
+  TwitterAuthProvider: Provider,
+  beforeAuthStateChanged: () => nothing,
   browserLocalPersistence: { type: 'LOCAL' },
+  browserPopupRedirectResolver: {},
   browserSessionPersistence: { type: 'SESSION' },
   inMemoryPersistence: { type: 'NONE' },
   indexedDBLocalPersistence: { type: 'LOCAL' },
-  connectAuthEmulator: (): void => undefined,
+  connectAuthEmulator: nothing,
   createUserWithEmailAndPassword: noPasswords,
+  deleteUser: signOut,
+  fetchSignInMethodsForEmail: async (): Promise<string[]> => [],
+  getAdditionalUserInfo: (): null => null,
   getAuth,
   getIdToken: async (): Promise<string> => 'player',
+  getIdTokenResult,
   getRedirectResult: async (): Promise<null> => null,
   initializeAuth: getAuth,
+  isSignInWithEmailLink: (): boolean => false,
   onAuthStateChanged,
   onIdTokenChanged: onAuthStateChanged,
+  reload: async (): Promise<void> => undefined,
   sendPasswordResetEmail: noPasswords,
   setPersistence: async (): Promise<void> => undefined,
   signInAnonymously: signIn,
@@ -109,4 +149,5 @@ export const authModule = {
   signInWithRedirect: signIn,
   signOut,
   updateProfile,
+  useDeviceLanguage: nothing,
 }

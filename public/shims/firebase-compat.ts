@@ -6,6 +6,7 @@
 import { firebaseKey } from '../../src/apps/libraries/firebase-exports.ts'
 import { put } from '../frame/quiet.ts'
 import { compatFirestore } from './firebase-compat-firestore.ts'
+import { unsupported } from './firebase-error.ts'
 import type { FirebaseModules } from './firebase.ts'
 import { countAsLoaded } from './loaded-script.ts'
 
@@ -66,9 +67,17 @@ const parts = {
   }),
 }
 
+/** Products without a counterpart here. */
+const absent = Object.fromEntries(
+  ['database', 'functions', 'messaging', 'remoteConfig', 'storage'].map((name) => [
+    name,
+    unsupported(`firebase.${name}()`),
+  ]),
+)
+
 type App = ReturnType<typeof app.initializeApp>
 const opened = (one: App) =>
-  Object.assign(one, { ...parts, delete: (): Promise<void> => app.deleteApp(one) })
+  Object.assign(one, { ...absent, ...parts, delete: (): Promise<void> => app.deleteApp(one) })
 
 put(window, 'firebase', {
   SDK_VERSION: app.SDK_VERSION,
@@ -77,6 +86,7 @@ put(window, 'firebase', {
   get apps() {
     return app.getApps().map(opened)
   },
+  ...absent,
   ...parts,
 })
 // The files of other products stay as failed: nothing here has their interfaces.

@@ -34,9 +34,12 @@ export function firebaseError(error: unknown): Error {
   return new FirebaseError(codes.get(own) ?? 'unknown', message || given.message)
 }
 
-/** Returns a function that throws: what it does has no counterpart here. */
-export const unsupported =
-  (name: string): (() => never) =>
-  () => {
+/** Returns a function that throws: what it does has no counterpart here. It may be a class. */
+export const unsupported = (name: string): (() => never) =>
+  function () {
     throw new FirebaseError('unimplemented', `${name} is not available here.`)
   }
+
+/** Returns what stands for a member of a module that has no counterpart here. */
+export const absent = (module: string, name: string): (() => never) =>
+  unsupported(`${name} of ${module}`)

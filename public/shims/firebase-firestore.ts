@@ -1,4 +1,4 @@
-import { unsupported } from './firebase-error.ts'
+import { FirebaseError, unsupported } from './firebase-error.ts'
 import * as references from './firebase-references.ts'
 import { firestore } from './firebase-references.ts'
 import * as snapshots from './firebase-snapshots.ts'
@@ -11,21 +11,31 @@ const done = async (): Promise<void> => undefined
 /** The module firebase-firestore. */
 export const firestoreModule = {
   Bytes: values.Bytes,
+  CACHE_SIZE_UNLIMITED: -1,
   CollectionReference: references.CollectionReference,
   DocumentReference: references.DocumentReference,
+  DocumentSnapshot: snapshots.DocumentSnapshot,
   FieldPath: values.FieldPath,
   FieldValue: values.FieldValue,
+  Firestore: references.Firestore,
+  FirestoreError: FirebaseError,
   GeoPoint: values.GeoPoint,
   Query: references.Query,
+  QueryDocumentSnapshot: snapshots.DocumentSnapshot,
+  QuerySnapshot: snapshots.QuerySnapshot,
   Timestamp: values.Timestamp,
+  Transaction: writes.Transaction,
+  WriteBatch: writes.WriteBatch,
   addDoc: writes.addDoc,
   and: references.and,
   arrayRemove: values.arrayRemove,
   arrayUnion: values.arrayUnion,
+  average: snapshots.average,
   clearIndexedDbPersistence: done,
   collection: references.collection,
   collectionGroup: unsupported('collectionGroup'),
   connectFirestoreEmulator: nothing,
+  count: snapshots.count,
   deleteDoc: writes.deleteDoc,
   deleteField: values.deleteField,
   disableNetwork: done,
@@ -36,6 +46,7 @@ export const firestoreModule = {
   enableNetwork: done,
   endAt: references.endAt,
   endBefore: references.endBefore,
+  getAggregateFromServer: snapshots.getAggregateFromServer,
   getCountFromServer: snapshots.getCountFromServer,
   getDoc: snapshots.getDoc,
   getDocFromCache: snapshots.getDoc,
@@ -48,7 +59,9 @@ export const firestoreModule = {
   initializeFirestore: () => firestore,
   limit: references.limit,
   limitToLast: references.limitToLast,
+  memoryEagerGarbageCollector: nothing,
   memoryLocalCache: nothing,
+  memoryLruGarbageCollector: nothing,
   onSnapshot: snapshots.onSnapshot,
   or: unsupported('or'),
   orderBy: references.orderBy,
@@ -64,6 +77,7 @@ export const firestoreModule = {
   setLogLevel: nothing,
   startAfter: references.startAfter,
   startAt: references.startAt,
+  sum: snapshots.sum,
   terminate: done,
   updateDoc: writes.updateDoc,
   waitForPendingWrites: done,

@@ -9,7 +9,7 @@ import type {
 import { db } from './bridge-calls.ts'
 import { firebaseError } from './firebase-error.ts'
 import { DocumentReference, idField, Query, storedPath } from './firebase-references.ts'
-import { decode, encode } from './firebase-values.ts'
+import { decode, encode, type FieldPath, namesOf } from './firebase-values.ts'
 
 type Fields = Record<string, unknown>
 
@@ -31,6 +31,11 @@ export class DocumentSnapshot {
     return this.stored.exists
   }
 
+  /** Returns whether another snapshot has the same content. */
+  isSame({ stored }: DocumentSnapshot): boolean {
+    return stored.version === this.stored.version
+  }
+
   data(): Fields | undefined {
     const data = this.stored.data()
     if (data === undefined) return undefined
@@ -39,10 +44,11 @@ export class DocumentSnapshot {
     )
   }
 
-  get(field: string): unknown {
-    return field
-      .split('.')
-      .reduce<unknown>((value, name) => Reflect.get(Object(value), name), this.data())
+  get(field: string | FieldPath): unknown {
+    return namesOf(field).reduce<unknown>(
+      (value, name) => Reflect.get(Object(value), name),
+      this.data(),
+    )
   }
 }
 
@@ -86,15 +92,22 @@ function compile({ path, parts }: Query): ServiceQuery {
     const sign = isStart === (direction === 'asc') ? '>' : '<'
     const [value] = values
     const bound = value instanceof DocumentSnapshot ? value.get(field) : value
-    query = query.where(field, isInclusive ? `${sign}=` : sign, encode(bound))
+    // Documents may be equal in the first field, so the others are told apart here.
+    const isEqualIn = isInclusive || isPlace(values)
+    query = query.where(field, isEqualIn ? `${sign}=` : sign, encode(bound))
   }
   return limit !== undefined && !needsAll(parts) ? query.limit(limit) : query
 }
 
-/** Returns whether documents are chosen by their ids here, before the limit. */
+/** Returns whether a cursor is the place of a document, or has several fields. */
+const isPlace = ([first, ...more]: unknown[]): boolean =>
+  more.length > 0 || first instanceof DocumentSnapshot
+
+/** Returns whether documents are chosen here, before the limit. */
 const needsAll = ({ filters, orders, cursors, isLast = false }: Query['parts']): boolean =>
   filters.some(({ field }) => field === idField) ||
   orders.some(({ field }) => field === idField) ||
+  cursors.some(({ values }) => isPlace(values)) ||
   (orders.length === 0 && (cursors.length > 0 || isLast))
 
 const comparisons: Record<string, (id: string, given: string[]) => boolean> = {
@@ -115,25 +128,60 @@ const idsIn = (value: unknown): string[] =>
       one instanceof DocumentReference || one instanceof DocumentSnapshot ? one.id : String(one),
     )
 
-/** Returns the documents in their order, chosen by their ids where a query does so. */
-function chosen({ parts }: Query, found: Stored[]): Stored[] {
+type Order = Query['parts']['orders'][number]
+
+/** Returns the values by which a query orders a document. */
+const placeOf = (document: DocumentSnapshot, orders: Order[]): unknown[] =>
+  orders.map(({ field }) => (field === idField ? document.id : document.get(field)))
+
+/** Compares places in the order of a query. The second may have fewer values. */
+function compare(place: unknown[], other: unknown[], orders: Order[]): number {
+  for (const [at, { field, direction }] of orders.slice(0, other.length).entries()) {
+    const given = field === idField ? idsIn(other[at])[0] : other[at]
+    const [a, b] = [place[at], given].map((one) => (one instanceof Date ? +one : one)?.valueOf())
+    if (a === b) continue
+    const isNumber = typeof a === 'number' && typeof b === 'number'
+    const isBefore = isNumber ? a < b : String(a) < String(b)
+    return isBefore === (direction === 'asc') ? -1 : 1
+  }
+  return 0
+}
+
+/** Returns the documents on one side of a cursor. */
+function cut(
+  documents: DocumentSnapshot[],
+  { isStart, isInclusive, values }: Query['parts']['cursors'][number],
+  orders: Order[],
+): DocumentSnapshot[] {
+  const [first] = values
+  const isSnapshot = first instanceof DocumentSnapshot
+  const at = isSnapshot ? documents.findIndex(({ id }) => id === first.id) : -1
+  if (at >= 0) {
+    return isStart
+      ? documents.slice(isInclusive ? at : at + 1)
+      : documents.slice(0, isInclusive ? at + 1 : at)
+  }
+  const place = isSnapshot ? placeOf(first, orders) : values
+  return documents.filter((document) => {
+    const order = compare(placeOf(document, orders), place, orders)
+    return order === 0 ? isInclusive : isStart === order > 0
+  })
+}
+
+/** Returns the documents in their order, chosen here where the server cannot do so. */
+function chosen({ parts }: Query, found: DocumentSnapshot[]): DocumentSnapshot[] {
   const { filters, orders, cursors, limit, isLast = false } = parts
   const byId = orders.every(({ field }) => field === idField)
-  const isDescending = byId && orders[0]?.direction === 'desc'
-  const sign = (isStart: boolean): string => (isStart === !isDescending ? '>' : '<')
-  const bounds = byId
-    ? cursors.map(({ isStart, isInclusive, values }) => ({
-        op: sign(isStart) + (isInclusive ? '=' : ''),
-        value: values[0],
-      }))
-    : []
-  const conditions = [...filters.filter(({ field }) => field === idField), ...bounds]
+  const isReversed = byId ? orders[0]?.direction === 'desc' : isLast
+  const conditions = filters.filter(({ field }) => field === idField)
   const matching = found.filter(({ id }) =>
     conditions.every(({ op, value }) => comparisons[op]?.(id, idsIn(value)) ?? false),
   )
-  const ordered = isDescending ? matching.toReversed() : matching
-  if (!needsAll(parts)) return isLast ? ordered.toReversed() : ordered
-  return isLast ? ordered.slice(-(limit ?? ordered.length)) : ordered.slice(0, limit)
+  const ordered = isReversed ? matching.toReversed() : matching
+  if (!needsAll(parts)) return ordered
+  const own: Order[] = orders.length > 0 ? orders : [{ field: idField, direction: 'asc' }]
+  const within = cursors.reduce((all, cursor) => cut(all, cursor, own), ordered)
+  return isLast ? within.slice(-(limit ?? within.length)) : within.slice(0, limit)
 }
 
 interface DocumentChange {
@@ -151,17 +199,15 @@ export class QuerySnapshot {
 
   constructor(
     readonly query: Query,
-    private readonly found: StoredQuery,
-    /** The ids of the snapshot before, in order. */
-    private readonly before: string[] = [],
+    found: StoredQuery,
+    /** The documents of the snapshot before, in order. */
+    private readonly before: DocumentSnapshot[] = [],
   ) {
-    this.docs = chosen(query, found.docs).map((stored) => this.#open(stored))
+    const refOf = (id: string) => new DocumentReference(`${query.path}/${id}`)
+    const all = found.docs.map((stored) => new DocumentSnapshot(refOf(stored.id), stored))
+    this.docs = chosen(query, all)
     this.size = this.docs.length
     this.empty = this.size === 0
-  }
-
-  #open(stored: Stored): DocumentSnapshot {
-    return new DocumentSnapshot(new DocumentReference(`${this.query.path}/${stored.id}`), stored)
   }
 
   forEach(view: (document: DocumentSnapshot) => void): void {
@@ -169,13 +215,17 @@ export class QuerySnapshot {
   }
 
   docChanges(): DocumentChange[] {
-    const now = this.docs.map(({ id }) => id)
-    return this.found.docChanges().flatMap(({ type, doc }) => {
-      const [oldIndex, newIndex] = [this.before.indexOf(doc.id), now.indexOf(doc.id)]
-      return oldIndex < 0 && newIndex < 0
-        ? []
-        : [{ type, doc: this.#open(doc), oldIndex, newIndex }]
+    const indexIn = (all: DocumentSnapshot[], { id }: DocumentSnapshot): number =>
+      all.findIndex((one) => one.id === id)
+    const removed = this.before.flatMap((doc, oldIndex): DocumentChange[] =>
+      indexIn(this.docs, doc) < 0 ? [{ type: 'removed', doc, oldIndex, newIndex: -1 }] : [],
+    )
+    const others = this.docs.flatMap((doc, newIndex): DocumentChange[] => {
+      const oldIndex = indexIn(this.before, doc)
+      if (this.before[oldIndex]?.isSame(doc) === true) return []
+      return [{ type: oldIndex < 0 ? 'added' : 'modified', doc, oldIndex, newIndex }]
     })
+    return [...removed, ...others]
   }
 }
 
@@ -217,17 +267,43 @@ export function onSnapshot<Value extends DocumentSnapshot & QuerySnapshot>(
       .doc(storedPath(target.path))
       .onSnapshot((stored) => next(new DocumentSnapshot(target, stored)), onError)
   }
-  let before: string[] = []
+  let before: DocumentSnapshot[] = []
   return compile(target).onSnapshot((found) => {
     const snapshot = new QuerySnapshot(target, found, before)
-    before = snapshot.docs.map(({ id }) => id)
+    before = snapshot.docs
     next(snapshot)
   }, onError)
 }
 
-export const getCountFromServer = async (query: Query) => {
-  const { size } = await getDocs(query)
-  return { data: () => ({ count: size }), query }
+/** A value of all documents of a query. */
+type Aggregate = (documents: DocumentSnapshot[]) => number | null
+
+/** Returns the numbers that documents have in a field. */
+const numbersOf = (documents: DocumentSnapshot[], field: string | FieldPath): number[] =>
+  documents.map((one) => one.get(field)).filter((value) => typeof value === 'number')
+
+const total = (numbers: number[]): number => numbers.reduce((all, one) => all + one, 0)
+
+export const count = (): Aggregate => (documents) => documents.length
+export const sum =
+  (field: string | FieldPath): Aggregate =>
+  (documents) =>
+    total(numbersOf(documents, field))
+export const average =
+  (field: string | FieldPath): Aggregate =>
+  (documents) => {
+    const numbers = numbersOf(documents, field)
+    return numbers.length === 0 ? null : total(numbers) / numbers.length
+  }
+
+export async function getAggregateFromServer(query: Query, spec: Record<string, Aggregate>) {
+  const { docs } = await getDocs(query)
+  const found = Object.entries(spec).map(([name, read]) => [name, read(docs)])
+  const data = Object.fromEntries(found)
+  return { data: () => data, query }
 }
+
+export const getCountFromServer = (query: Query) =>
+  getAggregateFromServer(query, { count: count() })
 
 export { run }

@@ -132,8 +132,9 @@ export class FieldPath {
   }
 }
 
-const namesOf = (path: string | FieldPath): string[] =>
-  path instanceof FieldPath ? path.names : path.split('.')
+/** Returns a copy of the names in a path. */
+export const namesOf = (path: string | FieldPath): string[] =>
+  path instanceof FieldPath ? [...path.names] : path.split('.')
 
 /** Returns the changes of `updateDoc`, which replaces each field that it names. */
 export function encodeUpdate(changes: [path: string | FieldPath, value: unknown][]): Fields {

@@ -78,7 +78,7 @@ export async function addDoc(
 }
 
 /** Writes that happen together or not at all. */
-class WriteBatch {
+export class WriteBatch {
   readonly #writes: BatchWrite[] = []
 
   set(ref: DocumentReference, data: object, options?: SetOptions): this {
@@ -105,7 +105,7 @@ class WriteBatch {
 export const writeBatch = (): WriteBatch => new WriteBatch()
 
 /** A batch that knows the versions of what it has read. */
-class Transaction extends WriteBatch {
+export class Transaction extends WriteBatch {
   readonly #read = new Map<string, number>()
 
   async get(ref: DocumentReference): Promise<DocumentSnapshot> {

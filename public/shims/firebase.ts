@@ -9,7 +9,7 @@ import {
   type FirebaseModule,
 } from '../../src/apps/libraries/firebase-exports.ts'
 import { authModule } from './firebase-auth.ts'
-import { FirebaseError } from './firebase-error.ts'
+import { absent, FirebaseError } from './firebase-error.ts'
 import { firestoreModule } from './firebase-firestore.ts'
 import './gemini-globals.ts'
 
@@ -36,6 +36,9 @@ function getApp(name = '[DEFAULT]'): App {
 
 const nothing = (): void => undefined
 
+/** The provider of a check that no server needs here. */
+class CheckProvider {}
+
 const modules = {
   app: {
     FirebaseError,
@@ -59,10 +62,24 @@ const modules = {
     setUserId: nothing,
     setUserProperties: nothing,
   },
+  'app-check': {
+    CustomProvider: CheckProvider,
+    ReCaptchaEnterpriseProvider: CheckProvider,
+    ReCaptchaV3Provider: CheckProvider,
+    getToken: async () => ({ token: 'player' }),
+    initializeAppCheck: () => ({}),
+    onTokenChanged: () => nothing,
+    setTokenAutoRefreshEnabled: nothing,
+  },
+  performance: {
+    getPerformance: () => ({}),
+    initializePerformance: () => ({}),
+    trace: () => ({ start: nothing, stop: nothing, putMetric: nothing, incrementMetric: nothing }),
+  },
 } satisfies {
   [Name in FirebaseModule]: Record<(typeof firebaseExports)[Name][number], unknown>
 }
 
 export type FirebaseModules = typeof modules
 
-Object.defineProperty(window, Symbol.for(firebaseKey), { value: modules })
+Object.defineProperty(window, Symbol.for(firebaseKey), { value: { ...modules, absent } })

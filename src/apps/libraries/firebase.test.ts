@@ -41,8 +41,16 @@ test('a classic script is one of the older interface, which a page imports, too'
   expect([...database.problems.keys()]).toEqual([urlOf('firebase-database-compat.js')])
 })
 
-test('what Firebase has beyond these modules is named as missing', async () => {
-  const { problems, imports } = await resolve({ url: urlOf('firebase-storage.js'), use: 'module' })
-  expect(imports).toEqual([])
+test('a module without a counterpart loads, and the note says that its functions throw', async () => {
+  const found = await resolve(
+    { url: urlOf('firebase-database.js'), use: 'module' },
+    { url: urlOf('firebase-remote-config.js'), use: 'module' },
+    { url: urlOf('firebase-vertexai.js'), use: 'module' },
+  )
+  expect(found.imports).toHaveLength(3)
+  expect(found.notes.join()).toContain('firebase/database is not available here')
+  const [text = ''] = found.contents.map(({ content }) => new TextDecoder().decode(content))
+  expect(text).toContain("export const onValue = all.absent('firebase/database', 'onValue')")
+  const { problems } = await resolve({ url: urlOf('firebase-nothing.js'), use: 'module' })
   expect([...problems.values()].join()).toContain('firebase')
 })

@@ -1,18 +1,31 @@
-import { firebaseExports, firebaseKey, type FirebaseModule } from './firebase-exports.ts'
+import { lookUp } from '../../kernel/schema.ts'
+import { firebaseAbsent, firebaseExports, firebaseKey } from './firebase-exports.ts'
 import { createHostLibrary } from './library.ts'
 
 /** The modules of Firebase, as pages of Gemini canvas import them: public/shims/firebase.ts. */
 export const firebaseName = 'firebase'
 
-const isModule = (name: string): name is FirebaseModule => Object.hasOwn(firebaseExports, name)
+const moduleNames = [...new Set([...Object.keys(firebaseExports), ...Object.keys(firebaseAbsent)])]
 
 /** "firebase-firestore.js" of the CDN of Google; "firestore/lite" and "firestore" elsewhere. */
-const pathPattern = /^(?:firebase-)?([a-z]+)(?:[-/]lite)?(?:\.js)?$/
+const pathPattern = /^(?:firebase-)?([a-z-]+?)(?:[-/]lite)?(?:\.js)?$/
+/** An older name of a module. */
+const renamed = new Map([['vertexai', 'ai']])
 
 /** Returns the module that a path of the package names; undefined for one that is not here. */
-function findFirebaseModule(path: string): FirebaseModule | undefined {
-  const [, name = ''] = pathPattern.exec(path) ?? []
-  return isModule(name) ? name : undefined
+function findFirebaseModule(path: string): string | undefined {
+  const [, given = ''] = pathPattern.exec(path) ?? []
+  const name = renamed.get(given) ?? given
+  return moduleNames.includes(name) ? name : undefined
+}
+
+/** Returns a note about a product without a counterpart here; none for one with it. */
+export function firebaseNotes(path: string): string[] {
+  const name = findFirebaseModule(path)
+  if (name === undefined || Object.hasOwn(firebaseExports, name)) return []
+  return [
+    `firebase/${name} is not available here: its functions throw an error. Apps have firebase/auth and firebase/firestore.`,
+  ]
 }
 
 const parts = 'app|auth|firestore|analytics'
@@ -35,18 +48,21 @@ export function findFirebaseFile(path: string, isScript: boolean): string | unde
   return name && `${name}.js`
 }
 
-const textOf = (name: FirebaseModule): string => {
-  const names = firebaseExports[name].join(', ')
-  return `const { ${names} } = globalThis[Symbol.for('${firebaseKey}')].${name}\nexport { ${names} }\n`
+/** A module that lacks a name which a page imports would not run at all. */
+function textOf(name: string): string {
+  const names = (lookUp<readonly string[]>(firebaseExports, name) ?? []).join(', ')
+  const absent = lookUp(firebaseAbsent, name) ?? []
+  return [
+    `const all = globalThis[Symbol.for('${firebaseKey}')]`,
+    ...(names === '' ? [] : [`const { ${names} } = all['${name}']`, `export { ${names} }`]),
+    ...absent.map((one) => `export const ${one} = all.absent('firebase/${name}', '${one}')`),
+    '',
+  ].join('\n')
 }
 
 /** The package that stands for all versions of Firebase. */
 export const firebaseLibrary = createHostLibrary(firebaseName, {
-  ...Object.fromEntries(
-    Object.keys(firebaseExports)
-      .filter(isModule)
-      .map((name) => [`${name}.js`, textOf(name)]),
-  ),
+  ...Object.fromEntries(moduleNames.map((name) => [`${name}.js`, textOf(name)])),
   [compatModule]: 'const { firebase } = globalThis\nexport { firebase }\nexport default firebase\n',
   [compatScript]: '// The page has this interface already.\n',
 })

@@ -7,7 +7,7 @@ import {
   parseAddress,
   parseUrl,
 } from './address.ts'
-import { findFirebaseFile, firebaseLibrary, firebaseName } from './firebase.ts'
+import { findFirebaseFile, firebaseLibrary, firebaseName, firebaseNotes } from './firebase.ts'
 import { findHostModule, hostLibrary } from './host-modules.ts'
 import {
   labelOf,
@@ -187,8 +187,9 @@ class PageResolver {
     }
     if (address.name === firebaseName) {
       const file = findFirebaseFile(address.path, use === 'script')
-      if (file !== undefined && use === 'script') return this.collector.add(firebaseLibrary, file)
-      if (file !== undefined) return this.collector.addAsModule(firebaseLibrary, file)
+      for (const note of firebaseNotes(address.path)) this.notes.add(note)
+      const add = use === 'script' ? 'add' : 'addAsModule'
+      if (file !== undefined) return this.collector[add](firebaseLibrary, file)
     }
     const hostFile = await this.resolveHost([address.name, address.path].filter(Boolean).join('/'))
     if (hostFile !== undefined) return hostFile
@@ -205,10 +206,9 @@ class PageResolver {
     if (integrity !== undefined) {
       const bytes = await library.read(path)
       if (!matchesIntegrity(bytes, integrity)) {
-        const what = labelOf(library)
         this.problems.set(
           url,
-          `does not match its integrity attribute: the file here is of ${what}. Name that version, or remove the attribute.`,
+          `does not match its integrity attribute: the file here is of ${labelOf(library)}. Name that version, or remove the attribute.`,
         )
         return undefined
       }
