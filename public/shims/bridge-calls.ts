@@ -21,6 +21,21 @@ export function extend(name: string, members: object): void {
 export const failure = (code: string, message: string): Error =>
   Object.assign(new Error(message), { code })
 
+/** Returns an object whose functions all fail, for a part of a host without a counterpart here. */
+export const unavailable = (part: string): object =>
+  new Proxy(
+    {},
+    {
+      get: (_, name) =>
+        // An object with `then` would be a promise.
+        typeof name === 'symbol' || name === 'then'
+          ? undefined
+          : async () => {
+              throw failure('unavailable', `${part}.${name} is not available here.`)
+            },
+    },
+  )
+
 /** Returns the text of a value that a page passes where a text belongs. */
 export const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : value === undefined ? '' : String(value)

@@ -4,17 +4,31 @@
  * https://ai.google.dev/gemini-api/docs/imagen and /speech-generation (November 2026).
  */
 import type { AiFetch } from '../bridge/ai-fetch.ts'
+import { imageRequest } from '../bridge/image-request.ts'
 import { imageTypeOf } from '../bridge/image-type.ts'
 import { readEvents } from '../bridge/server-events.ts'
 import { field } from '../frame/messages.ts'
 
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : value ? [value] : [])
 
+const partsOf = (body: unknown): unknown[] =>
+  list(field(body, 'contents')).flatMap((content) => list(field(content, 'parts')))
+
 /** Returns the texts of all parts of a request. */
-function promptOf(body: unknown): string {
-  const parts = list(field(body, 'contents')).flatMap((content) => list(field(content, 'parts')))
-  return parts.flatMap((part) => String(field(part, 'text') ?? '') || []).join('\n')
-}
+const promptOf = (body: unknown): string =>
+  partsOf(body)
+    .flatMap((part) => String(field(part, 'text') ?? '') || [])
+    .join('\n')
+
+/** Returns the pictures of all parts of a request, which its prompt changes. */
+const imagesOf = (body: unknown): Blob[] =>
+  partsOf(body).flatMap((part) => {
+    const given = field(part, 'inlineData') ?? field(part, 'inline_data')
+    const type = String(field(given, 'mimeType') ?? field(given, 'mime_type'))
+    if (!type.startsWith('image/')) return []
+    const bytes = Uint8Array.from(atob(String(field(given, 'data'))), (one) => one.charCodeAt(0))
+    return [new Blob([bytes], { type })]
+  })
 
 const base64Of = (bytes: Uint8Array): string =>
   btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
@@ -30,18 +44,13 @@ interface MediaCall {
   signal: AbortSignal
 }
 
-/** Draws pictures. Returns the response of an error as it is. */
+/** Draws pictures, also from given ones. Returns the response of an error as it is. */
 async function draw(
   { fetchModel, signal }: MediaCall,
   prompt: string,
-  count: number,
+  { count = 1, images = [] }: { count?: number; images?: Blob[] },
 ): Promise<DrawnImage[] | Response> {
-  const request = { prompt, n: count, response_format: 'b64_json' }
-  const response = await fetchModel(
-    'v1/images/generations',
-    { body: JSON.stringify(request) },
-    signal,
-  )
+  const response = await fetchModel(...imageRequest({ prompt, n: count }, images), signal)
   if (!response.ok) return response
   const { data } = await response.json()
   return list(data).map((one) => {
@@ -59,7 +68,7 @@ const candidateOf = (parts: object[]): Response =>
 async function predict(call: MediaCall): Promise<Response> {
   const [instance] = list(field(call.body, 'instances'))
   const count = Number(field(field(call.body, 'parameters'), 'sampleCount') ?? 1)
-  const drawn = await draw(call, String(field(instance, 'prompt') ?? ''), count)
+  const drawn = await draw(call, String(field(instance, 'prompt') ?? ''), { count })
   if (drawn instanceof Response) return drawn
   return Response.json({
     predictions: drawn.map(({ mimeType, data }) => ({ mimeType, bytesBase64Encoded: data })),
@@ -104,7 +113,7 @@ export async function callMedia(path: string, call: MediaCall): Promise<Response
   const kinds = list(field(config, 'responseModalities')).map((kind) => String(kind).toUpperCase())
   if (kinds.includes('AUDIO')) return speak(call)
   if (!kinds.includes('IMAGE')) return undefined
-  const drawn = await draw(call, promptOf(call.body), 1)
+  const drawn = await draw(call, promptOf(call.body), { images: imagesOf(call.body) })
   return drawn instanceof Response
     ? drawn
     : candidateOf(drawn.map((inlineData) => ({ inlineData })))

@@ -13,6 +13,9 @@ const quota = 65_536
 
 interface SessionOptions {
   initialPrompts?: Message[]
+  expectedInputs?: { type?: string }[]
+  topK?: number
+  temperature?: number
   systemPrompt?: string
   tools?: (Tool & { inputSchema?: object })[]
   signal?: AbortSignal
@@ -47,6 +50,12 @@ async function partOf(part: unknown): Promise<unknown> {
   const [type, value] = [field(part, 'type'), field(part, 'value')]
   if (type === 'image')
     return { type: 'image_url', image_url: { url: await dataUrl(await blobOf(value)) } }
+  if (type === 'audio') {
+    throw new DOMException(
+      'Prompts here take texts and images. Send no audio.',
+      'NotSupportedError',
+    )
+  }
   return type === 'text' && value !== undefined ? { type, text: textOf(value) } : part
 }
 
@@ -68,7 +77,8 @@ const errorNames = new Map([
 
 /** A conversation. Each prompt and its reply become part of it. */
 class LanguageModel extends EventTarget {
-  static availability = async (): Promise<string> => 'available'
+  static availability = async ({ expectedInputs = [] }: SessionOptions = {}): Promise<string> =>
+    expectedInputs.some(({ type }) => type === 'audio') ? 'unavailable' : 'available'
   static capabilities = async () => ({ available: 'readily' })
   static params = async () => ({
     defaultTopK: 3,
@@ -88,17 +98,19 @@ class LanguageModel extends EventTarget {
     return new LanguageModel([...system, ...(await sentOf(initialPrompts))], options)
   }
 
-  readonly topK = 3
-  readonly temperature = 1
+  readonly topK: number
+  readonly temperature: number
   readonly inputQuota = quota
   readonly contextWindow = quota
-  #isDestroyed = false
+  readonly #ending = new AbortController()
 
   constructor(
     private messages: Message[],
     private readonly options: SessionOptions,
   ) {
     super()
+    this.topK = options.topK ?? 3
+    this.temperature = options.temperature ?? 1
   }
 
   get inputUsage(): number {
@@ -167,13 +179,18 @@ class LanguageModel extends EventTarget {
     return new LanguageModel([...this.messages], this.options)
   }
 
+  /** Ends also what the session is replying. */
   destroy(): void {
-    this.#isDestroyed = true
+    this.#ending.abort()
   }
 
   async *#reply(input: unknown, options: PromptOptions): AsyncGenerator<string> {
-    if (this.#isDestroyed) throw new DOMException('The session is destroyed.', 'InvalidStateError')
-    const { responseConstraint, signal = this.options.signal } = options
+    if (this.#ending.signal.aborted) {
+      throw new DOMException('The session is destroyed.', 'InvalidStateError')
+    }
+    const { responseConstraint } = options
+    const signals = [this.#ending.signal, options.signal ?? this.options.signal ?? []].flat()
+    const signal = AbortSignal.any(signals)
     // Models take schemas, and no regular expressions.
     const json = responseConstraint instanceof RegExp ? undefined : responseConstraint
     const tools = this.options.tools?.map(({ inputSchema, ...tool }) => ({

@@ -11,29 +11,32 @@ import { put } from '../frame/quiet.ts'
 import { shellAbove } from '../frame/shell-window.ts'
 import './gemini-globals.ts'
 import { asArray, callMedia } from './gemini-media.ts'
+import { deniedResponse, type ModelCall, respondDirectly } from './model-responses.ts'
 import { replaceXhr } from './model-xhr.ts'
 import { drawImages } from './openai-images.ts'
 
 const depth = Number(document.currentScript?.dataset['depth'])
-const fetchModel = createAiFetch(openBridge(shellAbove(depth)))
+const fetchModel = createAiFetch(openBridge(shellAbove(depth)), { isFetch: true })
 
 /** The hosts of these APIs, with the paths that the server has a model for. */
 const hosts: Record<string, RegExp> = {
   'api.anthropic.com': /^v1\/messages$/,
   'api.openai.com':
-    /^v1\/(?:chat\/completions|responses|images\/generations|audio\/(?:speech|transcriptions))$/,
+    /^v1\/(?:chat\/completions|responses|images\/(?:generations|edits)|audio\/(?:speech|transcriptions))$/,
   'generativelanguage.googleapis.com':
     /^v1beta\/models\/[\w.-]+:(?:generateContent|streamGenerateContent|predict)$/,
 }
 
-/** Returns the path of a call of a model; undefined for every other request. */
-function modelPath(method: string, given: string): string | undefined {
-  if (method.toUpperCase() !== 'POST' || !given.includes('://')) return undefined
-  const url = URL.parse(given)
-  // The older version of Google's API has the same methods.
-  const path = url?.pathname.slice(1).replace(/^v1(?=\/models\/)/, 'v1beta') ?? ''
-  if (!url || !hosts[url.host]?.test(path)) return undefined
-  return url.searchParams.get('alt') === 'sse' ? `${path}?alt=sse` : path
+/** Finds the call of an API in a request; undefined for a request to any other host. */
+function findCall(method: string, given: string): ModelCall | undefined {
+  const url = given.includes('://') ? URL.parse(given) : undefined
+  const served = url && Object.hasOwn(hosts, url.host) ? hosts[url.host] : undefined
+  if (!url || !served) return undefined
+  // Other versions of Google's API have the same methods.
+  const path = url.pathname.slice(1).replace(/^v1(?:alpha)?(?=\/models\/)/, 'v1beta')
+  const isServed = method.toUpperCase() === 'POST' && served.test(path)
+  const query = url.searchParams.get('alt') === 'sse' ? '?alt=sse' : ''
+  return { host: url.host, path: path + (isServed ? query : ''), method, isServed }
 }
 
 /** Returns the body of a request. WebKit does not read the files of a form back. */
@@ -56,21 +59,11 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** Returns the response that an API gives to a client without a permission. */
-function deniedResponse(path: string, { code, message }: CallError): Response {
-  const status = code === 'offline' ? 503 : 403
-  const type = 'permission_error'
-  const error = path.startsWith('v1beta')
-    ? { error: { code: status, message, status: 'PERMISSION_DENIED' } }
-    : path === 'v1/messages'
-      ? { type: 'error', error: { type, message } }
-      : { error: { message, type, param: null, code } }
-  return Response.json(error, { status })
-}
-
 /** Sends a request to a model, and returns its response or that of a denied client. */
-async function send(path: string, request: Request, given?: unknown): Promise<Response> {
+async function send(call: ModelCall, request: Request, given?: unknown): Promise<Response> {
   const { signal } = request
+  const { path } = call
+  if (!call.isServed) return respondDirectly(call)
   try {
     const body = await bodyOf(request, given)
     if (path.startsWith('v1beta') && 'body' in body) {
@@ -80,11 +73,11 @@ async function send(path: string, request: Request, given?: unknown): Promise<Re
     if (path.endsWith(':streamGenerateContent')) {
       return asArray(await fetchModel(`${path}?alt=sse`, body, signal))
     }
-    if (path === 'v1/images/generations') return await drawImages(fetchModel, body, signal)
+    if (path.startsWith('v1/images/')) return await drawImages(fetchModel, path, body, signal)
     return await fetchModel(path, body, signal)
   } catch (error) {
     if (signal.aborted) throw signal.reason
-    if (error instanceof CallError) return deniedResponse(path, error)
+    if (error instanceof CallError) return deniedResponse(call, error)
     throw error
   }
 }
@@ -97,8 +90,8 @@ const methodOf = (input: unknown, init?: RequestInit): string =>
   init?.method ?? (input instanceof RealRequest ? input.method : 'GET')
 
 put(window, 'fetch', (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
-  const path = modelPath(methodOf(input, init), urlOf(input))
-  if (path === undefined) return realFetch(input, init)
-  return send(path, new RealRequest(input, init), init?.body)
+  const call = findCall(methodOf(input, init), urlOf(input))
+  if (!call) return realFetch(input, init)
+  return send(call, new RealRequest(input, init), init?.body)
 })
-replaceXhr(modelPath, send)
+replaceXhr(findCall, send)

@@ -1,6 +1,7 @@
 /** XMLHttpRequest for calls of models: axios and older pages use it. */
+import type { ModelCall } from './model-responses.ts'
 
-type Send = (path: string, request: Request, given?: unknown) => Promise<Response>
+type Send = (call: ModelCall, request: Request, given?: unknown) => Promise<Response>
 
 /** The state of a request that the shell answers, on an object of the browser. */
 class ModelXhr {
@@ -14,7 +15,7 @@ class ModelXhr {
 
   constructor(
     readonly xhr: XMLHttpRequest,
-    readonly path: string,
+    readonly call: ModelCall,
     readonly url: string,
   ) {}
 
@@ -50,7 +51,7 @@ class ModelXhr {
     const init = { method: 'POST', headers: this.headers, body, signal }
     this.tell('loadstart')
     try {
-      this.response = await send(this.path, new Request(this.url, init), body)
+      this.response = await send(this.call, new Request(this.url, init), body)
       this.status = this.response.status
       this.move(2)
       await this.#read(this.response)
@@ -95,7 +96,7 @@ function parsed(text: string): unknown {
 
 /** Answers the requests of XMLHttpRequest that call a model. All others are the browser's. */
 export function replaceXhr(
-  modelPath: (method: string, url: string) => string | undefined,
+  findCall: (method: string, url: string) => ModelCall | undefined,
   send: Send,
 ): void {
   const own = new WeakMap<XMLHttpRequest, ModelXhr>()
@@ -111,9 +112,13 @@ export function replaceXhr(
       value(this: XMLHttpRequest, ...given: unknown[]) {
         if (name === 'open') {
           const [method, url] = given.map(String)
-          const path = modelPath(method ?? '', url ?? '')
+          const call = findCall(method ?? '', url ?? '')
           own.delete(this)
-          if (path !== undefined) own.set(this, new ModelXhr(this, path, url ?? ''))
+          if (call && given[2] === false) {
+            const message = 'Calls of models are asynchronous here. Open the request so.'
+            throw new DOMException(message, 'InvalidAccessError')
+          }
+          if (call) own.set(this, new ModelXhr(this, call, url ?? ''))
         }
         const request = own.get(this)
         return request ? run(request, given) : Reflect.apply(real, this, given)

@@ -8,20 +8,11 @@ import { field } from '../frame/messages.ts'
  */
 export async function drawImages(
   fetchModel: AiFetch,
+  path: string,
   body: ModelBody,
   signal: AbortSignal,
 ): Promise<Response> {
-  const path = 'v1/images/generations'
-  if (!('body' in body)) return fetchModel(path, body, signal)
-  let request: object
-  try {
-    request = JSON.parse(body.body)
-  } catch {
-    // The server says what is wrong.
-    return fetchModel(path, body, signal)
-  }
-  const sent = JSON.stringify({ ...request, response_format: 'b64_json' })
-  const response = await fetchModel(path, { body: sent }, signal)
+  const response = await fetchModel(path, asBytes(body), signal)
   if (!response.ok) return response
   const drawn: object = await response.json()
   const images = [field(drawn, 'data')].flat().map((image) => {
@@ -29,4 +20,19 @@ export async function drawImages(
     return { ...Object(image), url: `data:${imageTypeOf(base64)};base64,${base64}` }
   })
   return Response.json({ ...drawn, data: images })
+}
+
+const format = 'response_format'
+
+/** Asks for the bytes of the images. */
+function asBytes(body: ModelBody): ModelBody {
+  if ('form' in body) {
+    return { form: [...body.form.filter(([name]) => name !== format), [format, 'b64_json']] }
+  }
+  try {
+    return { body: JSON.stringify({ ...JSON.parse(body.body), [format]: 'b64_json' }) }
+  } catch {
+    // The server says what is wrong.
+    return body
+  }
 }

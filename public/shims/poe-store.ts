@@ -6,7 +6,7 @@
  */
 import type { BatchWrite } from '../bridge/documents.ts'
 import { field } from '../frame/messages.ts'
-import { db, extend, failure } from './bridge-calls.ts'
+import { db, extend, failure, unavailable } from './bridge-calls.ts'
 import {
   Draft,
   type Entry,
@@ -161,17 +161,8 @@ async function mutate(mutator: Run<unknown>, input: unknown) {
   return { id, confirmed }
 }
 
-const noActions = new Proxy(
-  {},
-  {
-    get: (_, name) => async () => {
-      throw failure(
-        'unavailable',
-        `This app runs without the server of Poe, which has ${String(name)}.`,
-      )
-    },
-  },
-)
+/** Actions run on the server of Poe. */
+const noActions = unavailable('store.action')
 
 const ready = async (): Promise<void> => void (await findPlayer())
 

@@ -37,6 +37,8 @@ let count = 0
 const painters = /image|flux|dall|stable|imagen|ideogram/i
 const speakers = /voice|speech|tts|eleven/i
 
+const isImage = ({ type }: File): boolean => type.startsWith('image/')
+
 async function sendUserMessage(given: unknown, options: SendOptions = {}) {
   const { handler = '', stream = false, handlerContext, attachments = [] } = options
   const [, bot = 'Assistant', text = ''] = /^\s*(?:@([\w.-]+)\s+)?([^]*)$/.exec(textOf(given)) ?? []
@@ -48,7 +50,7 @@ async function sendUserMessage(given: unknown, options: SendOptions = {}) {
     handlers.get(handler)?.(result, handlerContext)
   }
   const work = painters.test(bot)
-    ? attach(ai.image(text), 'image.png')
+    ? attach(ai.image(text, { images: attachments.filter(isImage) }), 'image.png')
     : speakers.test(bot)
       ? attach(ai.speech(text), 'speech.mp3')
       : chat(text, bot, attachments, (content) => {
@@ -85,7 +87,7 @@ async function chat(
   attachments: File[],
   onContent: (content: string) => void,
 ) {
-  const images = attachments.filter(({ type }) => type.startsWith('image/'))
+  const images = attachments.filter(isImage)
   const files = attachments.filter(({ type }) => /^text\/|json|csv|xml/.test(type))
   const texts = files.map(async (file) => `\n\n${file.name}:\n${await file.text()}`)
   const prompt = text + (await Promise.all(texts)).join('')

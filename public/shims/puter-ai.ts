@@ -5,7 +5,7 @@
 import type { Message, Tool } from '../bridge/chat.ts'
 import { dataUrl } from '../bridge/data-url.ts'
 import { field } from '../frame/messages.ts'
-import { ai, extend, textOf } from './bridge-calls.ts'
+import { ai, extend, textOf, unavailable } from './bridge-calls.ts'
 
 interface ChatOptions {
   model?: string
@@ -77,8 +77,13 @@ async function* parts(reply: AsyncIterable<string>): AsyncGenerator<{ text: stri
 }
 
 /** Pages keep the `src` of what is made in `puter.kv`, so it is a data: URL, as at Puter. */
-async function txt2img(prompt: unknown): Promise<HTMLImageElement> {
-  const { blob } = await ai.image(textOf(field(prompt, 'prompt') ?? prompt))
+async function txt2img(prompt: unknown, options: unknown = prompt): Promise<HTMLImageElement> {
+  const base64 = field(options, 'input_image')
+  const type = textOf(field(options, 'input_image_mime_type') ?? 'image/png')
+  const url =
+    base64 === undefined ? '' : textOf(base64).replace(/^(?!data:)/, `data:${type};base64,`)
+  const images = url === '' ? [] : [await (await fetch(url)).blob()]
+  const { blob } = await ai.image(textOf(field(prompt, 'prompt') ?? prompt), { images })
   return Object.assign(new Image(), { src: await dataUrl(blob) })
 }
 
@@ -102,8 +107,12 @@ async function speech2txt(given: unknown) {
 const provider = 'service'
 const models = ['default', 'quick', 'complex'].map((id) => ({ id, name: id, provider }))
 
+const absent = unavailable('puter.ai')
+
 extend('puter', {
   ai: {
+    txt2vid: Reflect.get(absent, 'txt2vid'),
+    speech2speech: Reflect.get(absent, 'speech2speech'),
     chat,
     txt2img,
     txt2speech,

@@ -2,7 +2,7 @@
  * Puter: what every page of it may use, by the script https://js.puter.com/v2/. Its other parts are
  * puter-ai.ts, puter-fs.ts and puter-kv.ts. Source: https://docs.puter.com (November 2026).
  */
-import { extend, textOf } from './bridge-calls.ts'
+import { extend, textOf, unavailable } from './bridge-calls.ts'
 import { countAsLoaded } from './loaded-script.ts'
 
 const user = { uuid: 'player', username: 'player', email_confirmed: false }
@@ -22,7 +22,11 @@ function print(...values: unknown[]): void {
   }
 }
 
+/** Parts of Puter without a counterpart here. */
+const absent = ['apps', 'drivers', 'hosting', 'net', 'peer', 'perms', 'threads', 'ui', 'workers']
+
 extend('puter', {
+  ...Object.fromEntries(absent.map((name) => [name, unavailable(`puter.${name}`)])),
   auth: {
     isSignedIn: () => true,
     signIn: async () => ({ success: true }),

@@ -44,8 +44,14 @@ function addressOf(blob: Blob): Promise<string> {
   return typeof upload === 'function' ? upload(blob) : dataUrl(blob)
 }
 
+/** Returns a picture of a page, by its address. */
+const load = async (input: unknown): Promise<Blob> =>
+  (await fetch(textOf(field(input, 'url') ?? input))).blob()
+
 async function imageGen(request: unknown = {}) {
-  const { blob } = await ai.image(textOf(field(request, 'prompt')), sizeOf(request))
+  const inputs = [field(request, 'image_inputs') ?? []].flat()
+  const images = await Promise.all(inputs.map(load))
+  const { blob } = await ai.image(textOf(field(request, 'prompt')), { ...sizeOf(request), images })
   return { url: await addressOf(blob) }
 }
 
@@ -66,11 +72,18 @@ const { fetch: realFetch } = window
 put(window, 'fetch', async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
   const url = input instanceof Request ? input.url : String(input)
   if (!oldPath.test(url)) return realFetch(input, init)
-  const body = input instanceof Request ? await input.text() : textOf(init?.body ?? '{}')
-  const sent: unknown = JSON.parse(body)
+  const request = input instanceof Request ? input : undefined
+  const signal = init?.signal ?? request?.signal
+  const sent: unknown = JSON.parse(request ? await request.text() : textOf(init?.body ?? '{}'))
   const prompt = textOf(field(sent, 'prompt'))
   const data = JSON.stringify(field(sent, 'data') ?? null)
   const content = `${prompt}\n\nReply with JSON only.\n\n<data>${data}</data>`
-  const { json } = await ai.chat([{ role: 'user', content }], { json: true })
-  return Response.json(json)
+  try {
+    const { json } = await ai.chat([{ role: 'user', content }], { json: true, signal })
+    return Response.json(json)
+  } catch (error) {
+    if (signal?.aborted) throw signal.reason
+    // Pages repeat other statuses.
+    return Response.json({ error: textOf(field(error, 'message')) }, { status: 403 })
+  }
 })

@@ -4,7 +4,7 @@
  * 2026.
  */
 import type { PeersChange, Room } from '../bridge/room.ts'
-import { db, extend, room } from './bridge-calls.ts'
+import { db, extend, failure, room } from './bridge-calls.ts'
 import { avatarOf } from './player-look.ts'
 import { createHookValue, type HookValue, provideHook } from './react-hooks.ts'
 import { openRecords, usernameOf } from './websim-records.ts'
@@ -184,6 +184,11 @@ class WebsimSocket {
 
   collection(type: string) {
     return openRecords(type)
+  }
+
+  query = (): never => {
+    const message = 'room.query needs the SQL of websim. Use room.collection(type).filter(fields).'
+    throw failure('unavailable', message)
   }
 
   #join(): Promise<Room> {

@@ -8,8 +8,8 @@ const socket = `const { WebsimSocket } = globalThis\nexport { WebsimSocket }\nex
 
 /**
  * The modules that other hosts add to pages. Each interface is that of a script of public/shims.
- * Sources: the documentation of Poe's platform of apps, "Embed API"; public pages of websim and
- * GitHub Spark (November 2026).
+ * Sources: the documentation of Poe's platform of apps, "Embed API", and of Puter; public pages of
+ * websim and GitHub Spark (November 2026).
  */
 export const hostLibrary = createHostLibrary('hosts', {
   'poe.mjs': `const { Poe } = globalThis
@@ -19,6 +19,7 @@ export const createPoe = () => Poe
 export class PostMessageEnvironment {}
 export const defineClientConfig = (config) => config
 `,
+  'puter.mjs': 'export const { puter } = globalThis\nexport default puter\n',
   'spark.mjs': `export const { spark } = globalThis\nexport default spark\n`,
   'spark-hooks.mjs': hookOf('useKV', 'service.spark.useKV'),
   'websim-socket.mjs': socket,
@@ -27,6 +28,7 @@ export const defineClientConfig = (config) => config
 
 const files: [name: RegExp, path: string][] = [
   [/^(?:@poe\/embed-api|poe-apps-sdk)(?:\/|$)/, 'poe.mjs'],
+  [/^@heyputer\/puter\.js(?:\/|$)/, 'puter.mjs'],
   [/^@github\/spark\/hooks$/, 'spark-hooks.mjs'],
   [/^@github\/spark(?:\/spark)?$/, 'spark.mjs'],
   [/^@websim\/websim-socket$/, 'websim-socket.mjs'],

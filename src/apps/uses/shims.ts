@@ -139,7 +139,10 @@ export const shims = [
   },
   {
     name: 'puter',
-    isNamed: either(matching(/\bjs\.puter\.com\//), puter('ai|kv|fs|auth|print|randName')),
+    isNamed: either(
+      matching(/\bjs\.puter\.com\/|@heyputer\/puter\.js\b/),
+      puter('ai|kv|fs|auth|print|randName'),
+    ),
     uses: [],
   },
   { name: 'puter-ai', isNamed: puter('ai'), uses: ['ai'] },

@@ -157,6 +157,7 @@ test('a page gets the script of a host in every form of its name', () => {
     ['const { registerHandler, sendUserMessage } = Poe', 'poe'],
     ['const { ai, kv, fs } = puter', 'puter-fs'],
     ['window["puter"]["kv"]["get"]("x")', 'puter-kv'],
+    ["import puter from 'https://esm.sh/@heyputer/puter.js'", 'puter'],
     ['const { llm, user } = spark', 'spark-llm'],
     ['const { LanguageModel: Model } = self', 'language-model'],
     ['https://www.gstatic.com/firebasejs/10.12.2/firebase-app-compat.js', 'firebase-compat'],
