@@ -24,6 +24,15 @@ export const publishApp = operation({
   limits: ['publishes_limit', 'builds_limit'],
   mcp: 4,
   showsApp: true,
+  useTool: {
+    name: 'build_app',
+    summary: 'Have an app or game built from a prompt.',
+    description:
+      'It starts a build at a fixed maximum price, and returns the app with its job. get_job ' +
+      'waits for it. Only a successful build is charged. With dryRun it returns the price.',
+    without: ['html', 'files', 'uses'],
+    required: ['prompt'],
+  },
   summary: 'Publish a page (html) or a folder (files), or have one built (prompt).',
   description:
     'Send exactly one of html, files and prompt, or a zip as the body with the other ' +

@@ -111,8 +111,12 @@ test('scopes bound what a connector may do, and never let it make a key', async 
   const publisher = await connect(t, browser, ann.handle, ['publish'])
   const published = await callWithToken(t, publisher.access, 'publish_app', { html })
   expect(published.text('result.structuredContent.app.id')).toMatch(/\w{12}/)
-  const built = await callWithToken(t, publisher.access, 'publish_app', { prompt: 'A clock.' })
-  expect(built.text('result.structuredContent.code')).toBe('insufficient_scope')
+  for (const name of ['publish_app', 'build_app']) {
+    const built = await callWithToken(t, publisher.access, name, { prompt: 'A clock.' })
+    expect(built.text('result.structuredContent.code')).toBe('insufficient_scope')
+    const barred = await callWithToken(t, access, name, { prompt: 'A clock.' })
+    expect([name, barred.status]).toEqual([name, 403])
+  }
   const spender = await connect(t, browser, ann.handle, ['publish', 'spend'])
   for (const [name, args] of [
     ['add_key', {}],

@@ -126,6 +126,17 @@ interface Declaration<ErrorName extends string> {
   mcp?: number | 'shown' | 'hidden' | 'app'
   /** Its result has an `app`, which hosts of chats show (MCP Apps). */
   showsApp?: true
+  /** An MCP tool for one use of it, beside its own. */
+  useTool?: UseTool
+}
+
+/** A tool that performs an operation without some of the fields of its body. */
+export interface UseTool {
+  name: string
+  summary: string
+  description: string
+  without: readonly string[]
+  required: readonly string[]
 }
 
 /** The schemas of a call. */

@@ -10,6 +10,7 @@ import type { DescribedOperation } from '../../site/guide/read-description.ts'
 import { callTool, listTools, post, send } from '../../testing/fixtures/mcp-server.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 import { getDocument, listOperations } from '../../testing/openapi/document.ts'
+import { agentOperations } from '../agent-api.ts'
 import { toolsOf } from './tools.ts'
 import { listTools as listShownTools } from './toolset.ts'
 
@@ -21,14 +22,19 @@ afterAll(() => t.close())
 const page = '<!doctype html><title>Tide</title><h1>Tide</h1>'
 
 describe('the list', () => {
-  test('has names and summaries of the description, at most 35 tools, in a stable order', async () => {
-    const operations = new Map(
-      listOperations(await getDocument(t)).map((operation) => [operation.operationId, operation]),
+  test('has names and summaries of the description, at most 36 tools, in a stable order', async () => {
+    const summaries = new Map(
+      listOperations(await getDocument(t)).map(({ operationId, summary }) => [
+        operationId,
+        summary,
+      ]),
     )
+    for (const { useTool } of agentOperations)
+      if (useTool) summaries.set(useTool.name, useTool.summary)
     for (const { name, description } of tools) {
-      expect(description).toStartWith(operations.get(name)?.summary ?? 'not of the description')
+      expect(description).toStartWith(summaries.get(name) ?? 'not of the description')
     }
-    expect(tools.length).toBeLessThanOrEqual(35)
+    expect(tools.length).toBeLessThanOrEqual(36)
     expect(await listTools(t)).toEqual(tools)
     const names = tools.map(({ name }) => name)
     expect(new Set(names).size).toBe(names.length)
@@ -53,6 +59,19 @@ describe('the list', () => {
       'explore',
     ])
     expect(tools.slice(0, 11).map(({ name }) => name)).toEqual(names)
+  })
+
+  test('has a tool for builds alone, which takes no page and needs a prompt', () => {
+    const tool = tools.find(({ name }) => name === 'build_app')
+    const { properties = {}, required } = tool?.inputSchema ?? {}
+    expect(required).toEqual(['prompt'])
+    expect(Object.keys(Object(properties))).toEqual(
+      expect.arrayContaining(['prompt', 'title', 'kind', 'maxCredits', 'ref', 'key']),
+    )
+    for (const field of ['html', 'files', 'uses']) expect(properties).not.toHaveProperty(field)
+    expect(tool?.outputSchema).toEqual(
+      tools.find(({ name }) => name === 'publish_app')?.outputSchema,
+    )
   })
 
   test('has every numbered operation of document 1 except the description', () => {
@@ -144,7 +163,7 @@ describe('the list', () => {
   })
 })
 
-test('of 100 operations, 35 are listed, with some of each area', () => {
+test('of 100 operations, 36 are listed, with some of each area', () => {
   const operations = Array.from({ length: 100 }, (_, at): DescribedOperation => ({
     operationId: at === 99 ? 'start' : `do_${at}`,
     summary: 'Do.',
@@ -166,7 +185,7 @@ test('of 100 operations, 35 are listed, with some of each area', () => {
     }),
   )
   const shown = listShownTools(toolsOf({ operations, records: {} }, declared), null)
-  expect(shown).toHaveLength(35)
+  expect(shown).toHaveLength(36)
   expect(shown[0]?.definition.name).toBe('start')
   const areas = Map.groupBy(shown, ({ operation }) => operation.tag)
   expect([...areas.values()].map(({ length }) => length).every((many) => many >= 4)).toBe(true)

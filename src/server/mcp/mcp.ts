@@ -17,6 +17,7 @@ import { findSentKey, scopeOf } from '../../people/authentication.ts'
 import { apiErrorResponse } from '../../people/error-response.ts'
 import { beginBatch, findBatch } from './batch.ts'
 import type { Extension } from './server.ts'
+import { operationOf } from './tools.ts'
 import { withViewSession } from './view-session.ts'
 
 const connectPath = /^\/mcp\/connect\/?$/
@@ -52,7 +53,7 @@ async function scopeChallenge(
     return undefined
   const granted = (await ctx.keys.findToken(text))?.scopes ?? []
   const { name } = recordOf(body['params'])
-  const operation = operations.find(({ id }) => id === name)
+  const operation = operationOf(operations, name)
   const needed = operation && operation.access.auth === 'agent' ? scopeOf(operation) : 'none'
   if (needed === 'none' || granted.includes(needed)) return undefined
   const all = scopes.filter((scope) => scope === needed || granted.includes(scope))

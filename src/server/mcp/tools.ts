@@ -1,6 +1,6 @@
 import type { Tool as Definition } from '@modelcontextprotocol/server'
 
-import type { Operation } from '../../kernel/http/operation.ts'
+import type { Operation, UseTool } from '../../kernel/http/operation.ts'
 import type {
   ApiDescription,
   DescribedOperation,
@@ -83,6 +83,38 @@ function toolOf(
     },
   }
 }
+
+/** Returns the tools for one use of an operation, which perform it with fewer fields. */
+export const useToolsOf = (tools: readonly Tool[]): Tool[] =>
+  tools.flatMap((tool) => (tool.operation.useTool ? [useToolOf(tool, tool.operation.useTool)] : []))
+
+function useToolOf({ operation, definition, places }: Tool, use: UseTool): Tool {
+  const { name, summary, description, without, required } = use
+  const { properties = {}, ...schema } = definition.inputSchema
+  const isKept = ([field]: [string, unknown]): boolean => !without.includes(field)
+  return {
+    operation,
+    places: new Map([...places].filter(isKept)),
+    definition: {
+      ...definition,
+      name,
+      title: titleOf(name),
+      description: `${summary} ${description}`,
+      inputSchema: {
+        ...schema,
+        properties: Object.fromEntries(Object.entries(properties).filter(isKept)),
+        required: [...(schema.required ?? []), ...required],
+      },
+    },
+  }
+}
+
+/** Finds the operation that a tool performs, by the name of the tool. */
+export const operationOf = (
+  operations: readonly Operation[],
+  tool: unknown,
+): Operation | undefined =>
+  operations.find(({ id, useTool }) => id === tool || useTool?.name === tool)
 
 const titleOf = (name: string): string =>
   name.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase())

@@ -19,11 +19,11 @@ import { findBatch, spentMessage } from './batch.ts'
 import { callTool, inputError } from './call.ts'
 import { serveResources } from './resources.ts'
 import type { Extension, ServedTool, Toolset } from './server.ts'
-import { type Tool, toolsOf } from './tools.ts'
+import { type Tool, toolsOf, useToolsOf } from './tools.ts'
 import { toolView } from './views.ts'
 
 /** Long lists confuse models, and some clients accept no more. */
-const listedToolsMax = 35
+const listedToolsMax = 36
 
 interface Api {
   /** The OpenAPI description. */
@@ -40,7 +40,8 @@ export function createToolset(
   extension: Extension | undefined,
 ): Toolset {
   const extensionTools = extension?.tools ?? []
-  const tools = toolsOf(readDescription(description), operations)
+  const own = toolsOf(readDescription(description), operations)
+  const tools = [...own, ...useToolsOf(own)]
   const served = new Map(tools.map((tool) => [tool, serveTool(ctx, tool)]))
   const appTools = createAppTools(ctx, { pages, operations }).map(serveAppTool)
   const areas = new Set(['core', ...tools.map(areaOf)])
@@ -48,9 +49,6 @@ export function createToolset(
     const area = new URL(request.url).searchParams.get('tools') ?? ''
     return areas.has(area) ? area : ''
   }
-  const shows = new Set(operations.flatMap(({ id, showsApp }) => (showsApp ? [id] : [])))
-  const withView = (definition: ServedTool['definition']) =>
-    shows.has(definition.name) ? { ...definition, _meta: toolView } : definition
   const byName = new Map(
     [...served.values(), ...extensionTools, ...appTools].map((tool) => [
       tool.definition.name,
@@ -65,26 +63,27 @@ export function createToolset(
     list: (request, hasViews) => {
       const area = listedArea(request)
       const listed = listTools(tools, area).flatMap((tool) => served.get(tool) ?? [])
-      const all = [...extensionTools, ...listed].map(({ definition }) => definition)
-      if (!hasViews) return all
-      return [...all.map(withView), ...appTools.map(({ definition }) => definition)]
+      const all = [...extensionTools, ...listed, ...(hasViews ? appTools : [])]
+      return all.map(({ definition }) => definition)
     },
   }
 }
 
 /**
  * Returns the tools of a list. `core` is the core alone; an area ("apps") is that area. Otherwise:
- * the core, the tools declared `shown`, and then the next tool of each area in turn, up to the
- * maximum. Clients may call tools that are not listed.
+ * the core, the tools for one use, those declared `shown`, and then the next tool of each area in
+ * turn, up to the maximum. Clients may call tools that are not listed.
  */
 export function listTools(tools: Tool[], set: string | null): Tool[] {
+  const isUse = ({ operation, definition }: Tool): boolean => operation.id !== definition.name
   const core = tools
-    .filter(({ operation }) => typeof operation.mcp === 'number')
+    .filter((tool) => typeof tool.operation.mcp === 'number' && !isUse(tool))
     .sort((a, b) => Number(a.operation.mcp) - Number(b.operation.mcp))
   if (set === 'core') return core
   const areas = Map.groupBy(tools, areaOf)
   const area = areas.get(set ?? '')
   if (area) return area.slice(0, listedToolsMax)
+  const uses = tools.filter(isUse)
   const shown = tools.filter(({ operation }) => operation.mcp === 'shown')
   const rest = [...areas.values()].map((all) =>
     all.filter(({ operation }) => operation.mcp === undefined),
@@ -93,14 +92,15 @@ export function listTools(tools: Tool[], set: string | null): Tool[] {
   const inTurn = Array.from({ length: rounds }, (_, round) =>
     rest.flatMap((all) => all[round] ?? []),
   ).flat()
-  return [...core, ...shown, ...inTurn].slice(0, listedToolsMax)
+  return [...core, ...uses, ...shown, ...inTurn].slice(0, listedToolsMax)
 }
 
 /** Returns the area of a tool: "reviews-and-comments" for "Reviews and comments". */
 const areaOf = ({ operation }: Tool): string => operation.tag.toLowerCase().replaceAll(' ', '-')
 
 const serveTool = (ctx: AppContext, tool: Tool): ServedTool => ({
-  definition: tool.definition,
+  // Hosts that show apps do not all declare it, and the others pass over it.
+  definition: { ...tool.definition, ...(tool.operation.showsApp && { _meta: toolView }) },
   call: async (args, context) => {
     const mcpRequest = context.http?.req
     if (!mcpRequest) throw new Error('a call without an HTTP request')

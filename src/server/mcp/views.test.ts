@@ -31,17 +31,14 @@ const toolsFor = async (capabilities: object) =>
 const readView = async (uri: string, key?: string) =>
   resultOf('resources/read', { uri }, key === undefined ? {} : { key })
 
-test('tools show apps in the chats of hosts that can, and stay as they are for all others', async () => {
+test('tools name their view, and those of views are for hosts that declare the extension', async () => {
   await open()
   const plain = await toolsFor({})
   const shown = await toolsFor(viewCapabilities)
   const names = plain.map(({ name }: { name: string }) => name)
-  expect(names).toContain('play_app')
   for (const name of appTools) expect(names).not.toContain(name)
-  expect(JSON.stringify(plain)).not.toContain('ui://')
-  expect(
-    shown.slice(0, plain.length).map(({ _meta, ...tool }: { _meta?: object }) => tool),
-  ).toEqual(plain)
+  // The example host of the reference implementation declares nothing.
+  expect(shown.slice(0, plain.length)).toEqual(plain)
   const metas = Object.fromEntries(
     shown.flatMap((tool: { name: string; _meta?: object }) =>
       tool._meta ? [[tool.name, tool._meta]] : [],
@@ -50,6 +47,7 @@ test('tools show apps in the chats of hosts that can, and stay as they are for a
   const view = { ui: { resourceUri: 'ui://berth/app' } }
   expect(metas).toMatchObject({
     publish_app: view,
+    build_app: view,
     publish_version: view,
     change_app: view,
     play_app: view,
@@ -111,7 +109,7 @@ test('every app is a view, with its page and without a key', async () => {
       uri: `ui://berth/${id}`,
       mimeType: 'text/html;profile=mcp-app',
       // Nothing of the network.
-      _meta: { ui: { csp: {}, prefersBorder: true } },
+      _meta: { ui: { csp: {}, permissions: {}, prefersBorder: true } },
     },
   ])
   expect(contents[0].text).toStartWith('<!doctype html>')
@@ -218,4 +216,30 @@ test('an app with too much for a chat is not read, and its link is given instead
   expect(structuredContent['error']).toEndWith(`https://berth.example/a/${id}`)
   const { code, message } = await readView(`ui://berth/${id}`)
   expect([code, message]).toEqual([-32_602, structuredContent['error']])
+})
+
+test('build_app has an app built from a prompt, as publish_app does', async () => {
+  const { ann } = await open()
+  const by = { headers, key: ann.key }
+  const build = async (args: object, message: object = by) =>
+    (await callTool(t, 'build_app', { ...args }, message)).structuredContent
+  const priced = await build({ prompt: 'A calm clock', dryRun: true })
+  expect(priced).toEqual(
+    (await callTool(t, 'publish_app', { prompt: 'A calm clock', dryRun: true }, by))
+      .structuredContent,
+  )
+  const before = await t.snapshot()
+  for (const [args, code, message] of [
+    [{}, 'bad_request', by],
+    [{ prompt: '' }, 'bad_request', by],
+    [{ prompt: 'A clock', html }, 'bad_request', by],
+    [{ prompt: 'A clock', maxCredits: 0 }, 'price_above_max', by],
+    [{ prompt: 'A clock' }, 'no_key', { headers }],
+    [{ prompt: 'A clock' }, 'bad_key', { headers, key: 'ak_bogus' }],
+  ] as const)
+    expect([args, (await build(args, message))['code']]).toEqual([args, code])
+  expect(await t.snapshot()).toEqual(before)
+  const made = await build({ prompt: 'A calm clock', title: 'Clock', ref: 'build-0001' })
+  expect(made).toMatchObject({ app: { id: expect.any(String) }, job: { kind: 'build' } })
+  expect(await build({ prompt: 'A calm clock', title: 'Clock', ref: 'build-0001' })).toEqual(made)
 })

@@ -119,7 +119,8 @@ export async function readView(ctx: AppContext, pages: Pages, uri: string, reade
     uri,
     mimeType: viewType,
     text,
-    _meta: { ui: { csp: viewPolicy(address), prefersBorder: true } },
+    // An app gets no camera, microphone or location, as in the viewer.
+    _meta: { ui: { csp: viewPolicy(address), permissions: {}, prefersBorder: true } },
   })
   if (uri === anyApp) return content(renderView(pages), filesAddress(pages))
   const id = /^ui:\/\/berth\/(\w+)$/.exec(uri)?.[1] ?? ''

@@ -172,7 +172,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('in the chats of hosts', 
     'a build from a prompt shows its progress, and then the app',
     async () => {
       const page = await openHost('reference')
-      await call(page, 'publish_app', {
+      await call(page, 'build_app', {
         prompt: 'Breakout: a ball, a paddle and bricks',
         kind: 'game',
       })

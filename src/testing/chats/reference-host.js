@@ -16,11 +16,12 @@ const hostContext = {
   containerDimensions: { maxHeight: 2_000, width: 720 },
 }
 
-/** Connects to a server. Without a key, the client sends none. */
+/**
+ * Connects to a server. Without a key, the client sends none. Like the example host of the
+ * implementation, it does not declare that it shows views.
+ */
 async function connect(url, key) {
-  const client = new Client(hostInfo, {
-    capabilities: { extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: [viewType] } } },
-  })
+  const client = new Client(hostInfo, { capabilities: { elicitation: {} } })
   const headers = key ? { authorization: `Bearer ${key}` } : {}
   await client.connect(
     new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }),
