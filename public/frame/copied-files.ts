@@ -6,9 +6,10 @@
 import { copiedNames, inStyle, placeholder } from './copied-names.ts'
 import { isText, toBytes } from './fetch-libraries.ts'
 import type { Addresses } from './file-urls.ts'
-import type { LibraryFile, OwnFiles } from './messages.ts'
+import { field, type LibraryFile, type OwnFiles } from './messages.ts'
 
 const places = new RegExp(`${placeholder}(\\d+)`, 'g')
+const maps = /(<script\b[^>]*\btype\s*=\s*["']?importmap\b[^>]*>)([^]*?)(?=<\/script)/i
 const sheets = /<style([^>]*)>@import url\(([^)]*)\);<\/style>/g
 /** Names of modules. Vite writes those of `import()` as templates. */
 const specifiers = /(\b(?:from|import)\s*\(?\s*)(["'`])(\.{0,2}\/[^"'`$\n]+)\2/g
@@ -54,6 +55,17 @@ function createUrls(contents: LibraryFile[], { urlOf, find }: ReturnType<typeof 
   return { urlAt, texts }
 }
 
+/** Returns an import map with more names. Those of the map win. */
+function withNames(map: string, names: Record<string, string>): string {
+  try {
+    const parsed: unknown = JSON.parse(map)
+    const imports = { ...names, ...Object(field(parsed, 'imports')) }
+    return JSON.stringify({ ...Object(parsed), imports }).replaceAll('<', '\\u003c')
+  } catch {
+    return map
+  }
+}
+
 /** Opens the files of a copy. */
 export function openCopied({ address, contents = [], rest = '' }: OwnFiles): Addresses {
   const names = copiedNames({ address, contents })
@@ -73,15 +85,18 @@ export function openCopied({ address, contents = [], rest = '' }: OwnFiles): Add
     const found = names.find(given, base)
     return found && urlAt(found.index) + found.hash
   }
+  const imports = Object.fromEntries(table)
   const inCss = (css: string): string => inStyle(css, find)
   const write = (): void => {
-    const html = rest.replace(places, (_, index: string) => urlAt(Number(index)))
-    document.write(
-      html.replace(sheets, (whole, attributes: string, url: string) => {
+    const html = rest
+      .replace(places, (_, index: string) => urlAt(Number(index)))
+      // Firefox takes one import map alone.
+      .replace(maps, (_, tag: string, map: string) => tag + withNames(map, imports))
+      .replace(sheets, (whole, attributes: string, url: string) => {
         const css = texts.get(url)?.replace(/<\/(?=style)/gi, '<\\/')
         return css === undefined ? whole : `<style${attributes}>${css}</style>`
-      }),
-    )
+      })
+    document.write(html)
   }
   replaceWorklets(find)
   return {
@@ -89,7 +104,7 @@ export function openCopied({ address, contents = [], rest = '' }: OwnFiles): Add
     find,
     urlOf: find,
     inCss,
-    imports: Object.fromEntries(table),
+    imports,
     copy: {
       table,
       original: (blob) => originals.get(String(blob)),

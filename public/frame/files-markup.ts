@@ -112,8 +112,8 @@ export const filesDress = (openMarkup?: (files: OwnFiles) => CopiedMarkup): File
   dress(html, files, { needsFallback, hasLoader }) {
     const { address } = files
     const copied = openMarkup?.(files)
-    // The loader has a map of its own.
-    let isMapped = hasLoader
+    // The loader has a map of its own, without the files of a copy.
+    let isMapped = hasLoader && !copied
     const from = baseOf(html, files)
     const base = `<base href="${escaped(from)}">`
     const isSvelteKit = html.includes('__sveltekit_')
@@ -121,14 +121,19 @@ export const filesDress = (openMarkup?: (files: OwnFiles) => CopiedMarkup): File
       if (tag.name === 'base') return ''
       const isMap = tag.name === 'script' && attributeOf(tag.text, 'type') === 'importmap'
       const style = needsFallback && tag.name === 'link' ? asStyle(tag, address) : undefined
-      if (copied) return copied(tag, from, style)
+      // WebKit resolves these names of inline scripts from about:srcdoc.
+      const hasImports = isSvelteKit && tag.name === 'script'
+      const body = hasImports ? withImports(tag.body, from) : tag.body
+      if (copied) {
+        isMapped ||= isMap && !hasLoader
+        return copied({ ...tag, body }, from, style)
+      }
       const map = isMap && !isMapped ? withRoot(tag.body, address) : undefined
       if (map !== undefined) {
         isMapped = true
         return tag.text + map
       }
-      // WebKit resolves these names of inline scripts from about:srcdoc.
-      if (isSvelteKit && tag.name === 'script') return tag.text + withImports(tag.body, from)
+      if (hasImports) return tag.text + body
       return style ?? withCors(tag, address) + tag.body
     })
     return { html: dressed, base, isMapped, isSvelteKit }

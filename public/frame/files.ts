@@ -179,8 +179,8 @@ export function start(
 ): (() => void) | undefined {
   const { copy } = addresses
   const { hash } = files
-  // Firefox takes one import map alone, so another one may have the names from the root.
-  if (!files.isMapped || copy) addImportMap(addresses.imports)
+  // Firefox takes one import map alone, so another one may have these names.
+  if (!files.isMapped) addImportMap(addresses.imports)
   replaceRequests(addresses.find)
   replaceElements(addresses)
   replaceSinks(addresses)
@@ -197,9 +197,11 @@ export function start(
   if (!needsFallback) return copy?.write
   hideGuard()
   replaceLinks((url) => {
-    const found = addresses.urlOf(url)
+    // A link whose address was set as an attribute has the blob: URL of a copy already.
     const text = copy?.sheetOf(url)
-    return found === undefined ? undefined : (text ?? `@import url(${JSON.stringify(found)});`)
+    if (text !== undefined) return text
+    const found = addresses.urlOf(url)
+    return found === undefined ? undefined : `@import url(${JSON.stringify(found)});`
   })
   return copy?.write
 }

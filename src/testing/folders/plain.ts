@@ -227,7 +227,6 @@ const i=new Image;i.src=url;await i.decode();const j=document.createElement('img
   },
   {
     name: 'an import map of the page, with names of files and of the root',
-    exceptInCopy: { firefox: 'its copy does not start' },
     files: {
       'index.html': `<!doctype html><html><head><script type="importmap">{"imports":{"part":"./js/part.js","lib/":"./lib/"}}</script><script type="module">import { part } from 'part';import { deep } from 'lib/deep.js';import { root } from '/js/root.js'
 ${post('[part,deep,root]')}</script></head><body></body></html>`,
