@@ -1,4 +1,4 @@
-import { findPageName } from '../../src/apps/folders/page-names.ts'
+import { decoded, findPageName } from '../../src/apps/folders/page-names.ts'
 import { fetchOwn, filesIn } from './host.ts'
 import type { PageContent } from './messages.ts'
 
@@ -23,12 +23,16 @@ export class FolderPages {
     if (first.files) this.#urls.set(first.files.page, '')
   }
 
-  /** Returns the page, query and fragment that a URL names; undefined for any other URL. */
-  find(url: string): PagePlace | undefined {
+  /**
+   * Returns the page, query and fragment that a URL names, which may be relative to the folder;
+   * undefined for any other URL.
+   */
+  find(given: string): PagePlace | undefined {
     const address = new URL(this.frame, location.href).href.replace(/\?.*/, '')
-    if (!url.startsWith(address) || !URL.canParse(url)) return undefined
-    const { pathname, hash, search } = new URL(url)
-    const path = decodeURI(pathname.slice(new URL(address).pathname.length))
+    const url = URL.parse(given, address)
+    if (!url?.href.startsWith(address)) return undefined
+    const { pathname, hash, search } = url
+    const path = decoded(pathname.slice(new URL(address).pathname.length))
     const page = findPageName(this.#urls, path)
     return page === undefined ? undefined : { page, hash, search }
   }

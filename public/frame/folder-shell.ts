@@ -22,7 +22,7 @@ interface FolderShell {
 
 /** The pages of an app in a folder. */
 export interface OpenedFolder {
-  /** Starts the page that the history names. */
+  /** Starts the page that a shortcut or the history names. */
   open(): Promise<void>
   /** The page is left, perhaps for another one of its folder. */
   leave(): void
@@ -61,7 +61,11 @@ export function openFolder({ app, show, again, notify }: FolderShell): OpenedFol
   }
   addEventListener('popstate', () => void open())
   return {
-    open,
+    async open() {
+      const place = app.shortcut === '' ? undefined : (await opened).find(app.shortcut)
+      if (place) history.replaceState(place, '')
+      await open()
+    },
     leave: () => void (leaving ??= setTimeout(again, nextPageMs)),
     stay: () => {
       clearTimeout(leaving)

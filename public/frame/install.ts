@@ -3,6 +3,7 @@
  * Where the app has a copy, the page has it saved first.
  */
 import { t } from '../words.ts'
+import { registerWorker } from './copy-worker.ts'
 
 /** The dialog of a browser (https://wicg.github.io/manifest-incubations/). */
 interface InstallDialog extends Event {
@@ -39,11 +40,10 @@ addEventListener('appinstalled', () => {
 async function saveCopy(status: HTMLElement): Promise<void> {
   // Private windows and plain HTTP have no workers.
   if (!('serviceWorker' in navigator)) return
-  const scope = location.pathname.replace(/\/install$/, '')
+  const at = location.pathname.replace(/\/install$/, '')
   status.textContent = t('Saving a copy for offline use …')
   try {
-    const url = `${scope}/offline/worker.js`
-    const { installing } = await navigator.serviceWorker.register(url, { scope })
+    const { installing } = await registerWorker(at)
     await new Promise((resolve, reject) => {
       void navigator.serviceWorker.ready.then(resolve)
       installing?.addEventListener('statechange', () => {

@@ -3,6 +3,7 @@
  * nothing in it delays the app. New features of the page are functions in `parts`.
  */
 import { openBar } from './bar.ts'
+import { saveInstalled } from './copy-worker.ts'
 import { fullScreen } from './full-screen.ts'
 import type { Sound } from './messages.ts'
 import { moments } from './moments.ts'
@@ -12,7 +13,7 @@ import type { OpenedPage, Shell } from './opened-page.ts'
 import { runApp } from './run-app.ts'
 
 /** The features of the page, in the order in which they start. */
-const parts: ((shell: Shell) => void)[] = [fullScreen, runApp, moments, newVersions]
+const parts: ((shell: Shell) => void)[] = [fullScreen, runApp, moments, newVersions, saveInstalled]
 
 /** Takes the page over from shell.ts. */
 export function finish(page: OpenedPage): void {

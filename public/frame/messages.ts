@@ -38,12 +38,16 @@ export interface PageContent {
   html: string
   libraries?: Libraries
   files?: PageFiles
-  /** The text, link or files that were shared with the app as it was opened. */
+  /** The texts and files that were shared with the app as it was opened, and its shortcut. */
   received?: Received | undefined
 }
 
-/** Texts and files that another app of the device shared with this one. Missing texts are ''. */
+/**
+ * Texts and files that another app of the device shared with this one, and the name of the shortcut
+ * that opened it. Missing texts are ''.
+ */
 export interface Received {
+  shortcut: string
   title: string
   text: string
   url: string
@@ -76,7 +80,7 @@ export interface PageFiles {
 export interface OwnFiles extends PageFiles {
   /** Their address, ending in a slash. */
   address: string
-  /** Another import map has the names from the root of the host: Firefox takes one alone. */
+  /** Another import map has the names of the files: Firefox takes one alone. */
   isMapped: boolean
   /** The page was built by SvelteKit. */
   isSvelteKit: boolean

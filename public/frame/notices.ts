@@ -8,6 +8,8 @@ export interface Offer {
   href?: string
   /** Milliseconds until it closes. Without it, it stays open. */
   ms?: number
+  /** Runs when it is closed. Until that or a press, it comes back after other offers. */
+  discard?: () => void
 }
 
 const part = (id: string): HTMLElement => {
@@ -19,8 +21,8 @@ const part = (id: string): HTMLElement => {
 const settleMs = 400
 
 /**
- * Shows only the newest offer, so that a thousand offers still cover one line. `openLink` is for a
- * page that may not open tabs itself.
+ * Shows only the newest offer, so that a thousand offers still cover one line. One with `discard`
+ * is not lost to the others. `openLink` is for a page that may not open tabs itself.
  */
 export function openNotices(
   done: () => void,
@@ -29,13 +31,25 @@ export function openNotices(
   const box = part('notice')
   const message = part('message')
   let timer = 0
-  const close = (): void => {
+  let shown: Offer | undefined
+  /** The newest offer with `discard`. */
+  let waiting: Offer | undefined
+  const end = (): void => {
     clearTimeout(timer)
     box.hidePopover()
-    done()
+    if (waiting === shown) waiting = undefined
+    else if (waiting) show(waiting)
   }
-  part('close').addEventListener('click', close)
-  return ({ text, label, press, href, ms }) => {
+  part('close').addEventListener('click', () => {
+    const { discard } = shown ?? {}
+    end()
+    done()
+    discard?.()
+  })
+  const show = (offer: Offer): void => {
+    const { text, label, press, href, ms } = offer
+    shown = offer
+    if (offer.discard) waiting = offer
     clearTimeout(timer)
     message.textContent = text
     const button = document.createElement(href === undefined ? 'button' : 'a')
@@ -47,11 +61,12 @@ export function openNotices(
       button.target = '_blank'
       button.rel = 'noopener noreferrer nofollow'
     }
-    const shown = performance.now()
+    const shownAt = performance.now()
     button.addEventListener('click', (event) => {
       // Otherwise an app could swap the offer under a finger that is about to tap.
-      if (performance.now() - shown < settleMs) return event.preventDefault()
-      close()
+      if (performance.now() - shownAt < settleMs) return event.preventDefault()
+      end()
+      done()
       press?.()
       if (href === undefined || !openLink) return
       event.preventDefault()
@@ -60,8 +75,9 @@ export function openNotices(
     part('offer').replaceWith(button)
     box.hidePopover()
     box.showPopover()
-    if (ms !== undefined) timer = window.setTimeout(() => box.hidePopover(), ms)
+    if (ms !== undefined) timer = window.setTimeout(end, ms)
   }
+  return show
 }
 
 const units = ['bytes', 'KB', 'MB']

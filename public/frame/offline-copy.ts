@@ -35,7 +35,7 @@ const list = `${at}/offline`
 const page = `${list}/page`
 const sharedParts = /^\/a\/(?:libraries|late)\//
 
-/** The address of shared texts and files that the page has not taken. */
+/** The address of shared texts and files that the person has not decided about. */
 const shared = list + sharedPath
 const sharedCache = `shared ${at}`
 /** Marks the copy of a version that takes shared files. The server has no such part. */
@@ -133,7 +133,7 @@ async function open(event: FetchEvent): Promise<Response> {
 }
 
 /**
- * Keeps what another app shares with this one, until the page takes it. Any site can send such a
+ * Keeps what another app shares with this one, until the person decides. Any site can send such a
  * form, so nothing is read for an app that takes no files.
  */
 async function keepShared(request: Request): Promise<Response> {
@@ -151,11 +151,10 @@ async function keepShared(request: Request): Promise<Response> {
   return Response.redirect(`${at}?${sharedQuery}`, 303)
 }
 
-/** Returns what was shared, once. */
-async function takeShared(): Promise<Response> {
-  const cache = await caches.open(sharedCache)
-  const found = await cache.match(shared)
-  await caches.delete(sharedCache)
+/** Returns what was shared, until the page deletes it. */
+async function serveShared({ method }: Request): Promise<Response> {
+  const found = await (await caches.open(sharedCache)).match(shared)
+  if (!found || method === 'DELETE') await caches.delete(sharedCache)
   return found ?? new Response(null, { status: 404 })
 }
 
@@ -169,9 +168,10 @@ addEventListener('fetch', (event) => {
   if (origin !== location.origin) return
   if (request.method === 'POST' && pathname === at && request.mode === 'navigate')
     event.respondWith(keepShared(request))
+  if (pathname === shared && /^(?:GET|DELETE)$/.test(request.method))
+    return event.respondWith(serveShared(request))
   if (request.method !== 'GET') return
-  if (pathname === shared) event.respondWith(takeShared())
-  else if (pathname === at && request.mode === 'navigate') event.respondWith(open(event))
+  if (pathname === at && request.mode === 'navigate') event.respondWith(open(event))
   else if (pathname.startsWith(`${list}/`) || sharedParts.test(pathname))
     event.respondWith(findPart(request.url).then((part) => part ?? fetch(request)))
 })

@@ -9,8 +9,10 @@ export interface StartedApp {
   content: PageContent
   list: PageList
   saves: StoredSaves
-  /** The history names another page of its folder, which has to start. */
+  /** The history, or a shortcut, names another page of its folder, which has to start. */
   isElsewhere: boolean
+  /** The page, query and fragment of a shortcut, relative to its folder, or ''. */
+  shortcut: string
 }
 
 /** The page around an app, as late.ts takes it over. */

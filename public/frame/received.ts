@@ -12,24 +12,29 @@ export const sharedPath = '/received'
 const charsMax = 10_000
 const nameCharsMax = 300
 const base64CharsMax = 2 * sharedBytesMax
-export const textNames = ['title', 'text', 'url']
+export const textNames = ['title', 'text', 'url', 'shortcut']
+/** Name of the query with the page, query and fragment of a folder that a shortcut starts at. */
+const startName = 'start'
 
 /** Reads what was shared from a message; undefined where nothing was. */
 export function receivedIn(data: unknown): Received | undefined {
-  const [title = '', shared = '', url = ''] = textNames.map((name) => text(data, name, charsMax))
+  const texts = textNames.map((name) => text(data, name, charsMax))
+  const [title = '', shared = '', url = '', shortcut = ''] = texts
   const rows = field(data, 'files')
   const files = (Array.isArray(rows) ? rows.slice(0, sharedFilesMax) : []).map((row: unknown) => ({
     name: text(row, 'name', nameCharsMax),
     type: text(row, 'type', nameCharsMax),
     base64: text(row, 'base64', base64CharsMax),
   }))
-  const isEmpty = title === '' && shared === '' && url === '' && files.length === 0
-  return isEmpty ? undefined : { title, text: shared, url, files }
+  const isEmpty = texts.every((one) => one === '') && files.length === 0
+  return isEmpty ? undefined : { title, text: shared, url, shortcut, files }
 }
 
-/** Takes the texts and files that the worker of an installed app has kept. */
-async function takeKept(id: string): Promise<Received | undefined> {
-  const response = await fetch(`/a/${id}/offline${sharedPath}`)
+const addressOf = (id: string): string => `/a/${id}/offline${sharedPath}`
+
+/** Reads the texts and files that the worker of an installed app has kept. */
+async function readKept(id: string): Promise<Received | undefined> {
+  const response = await fetch(addressOf(id))
   if (!response.ok) return undefined
   const form = await response.formData()
   const given = form.getAll('files').filter((file) => file instanceof File)
@@ -61,12 +66,29 @@ export function takeReceived(): Received | undefined {
   return received
 }
 
-/** Takes what the worker of the app has kept for this page, with its files. No frame gets that. */
-export async function takeForm(id: string): Promise<Received | undefined> {
+/** Takes where a shortcut starts out of the address of the page; '' for the first page. */
+export function takeStart(): string {
+  const start = new URLSearchParams(location.search).get(startName) ?? ''
+  if (!takesShares() || start === '') return ''
+  removeParameters([startName])
+  return start
+}
+
+/**
+ * Reads what the worker of the app has kept for this page, with its files. No frame gets that. It
+ * stays until `discardForm`, so that a page that reloads offers it again.
+ */
+export async function readForm(id: string): Promise<Received | undefined> {
   const isKept = new URLSearchParams(location.search).has(sharedQuery)
   if (!takesShares() || !isKept || window !== top) return undefined
+  const received = await readKept(id).catch(() => undefined)
+  if (!received) removeParameters([sharedQuery])
+  return received
+}
+
+export function discardForm(id: string): void {
   removeParameters([sharedQuery])
-  return takeKept(id).catch(() => undefined)
+  void fetch(addressOf(id), { method: 'DELETE', keepalive: true }).catch(() => undefined)
 }
 
 const isReceived = (data: unknown): data is Received => Array.isArray(field(data, 'files'))

@@ -4,7 +4,7 @@ import { fetchOwn } from './host.ts'
 import { keepSaves } from './kept-saves.ts'
 import { type DialogResult, field, type PageContent, type Sound } from './messages.ts'
 import type { Shell, StartedApp } from './opened-page.ts'
-import { takeForm } from './received.ts'
+import { discardForm, readForm } from './received.ts'
 import { receiver } from './receiver.ts'
 import { openDatabases } from './saved-databases.ts'
 import { sentErrors } from './sent-errors.ts'
@@ -38,7 +38,7 @@ class AppRun {
     private readonly shell: Shell,
     private readonly app: StartedApp,
   ) {
-    this.#content = withoutReceived(app.content)
+    this.#content = app.isElsewhere ? app.content : withoutReceived(app.content)
     this.#saves = keepSaves(app.saves)
   }
 
@@ -75,8 +75,9 @@ class AppRun {
 
   /** Offers what a form has brought. Any site can send one, so the app gets it after a press. */
   async #offerForm(id: string): Promise<void> {
-    const received = await takeForm(id)
+    const received = await readForm(id)
     if (!received) return
+    const discard = (): void => discardForm(id)
     const { files, title, text, url } = received
     const names = [...files.map(({ name }) => name), title, text, url].filter((one) => one !== '')
     this.shell.notify({
@@ -85,18 +86,20 @@ class AppRun {
       }),
       label: t('Open'),
       press: () => {
+        discard()
         this.#content = { ...this.#content, received }
         void this.#reload()
       },
+      discard,
     })
   }
 
   #openFolder(): void {
     const folder = openFolder({
-      app: this.app,
+      app: { ...this.app, content: withoutReceived(this.app.content) },
       show: async (content) => {
         await letSave(this.shell.host)
-        this.#content = content
+        this.#content = { ...content, received: this.#content.received }
         this.#start()
       },
       again: this.#again,

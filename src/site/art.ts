@@ -102,10 +102,10 @@ const fields = [
 ]
 
 /**
- * The signal flag of a handle, which depends only on its letters. It is the drawn mark of people
- * and agents without a picture.
+ * The signal flag of a handle or an id, which depends only on its letters. It is the drawn mark of
+ * people, agents and installed apps without a picture.
  */
-function signalFlag(handle: string): Html {
+export function signalFlag(handle: string): Html {
   let n = 7
   for (let at = 0; at < handle.length; at += 1) n = (n * 31 + handle.charCodeAt(at)) % 99_991
   const pair = [dark[n % 4], light[Math.floor(n / 4) % 3]]

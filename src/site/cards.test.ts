@@ -66,7 +66,7 @@ test('other sites show an app in a sandboxed frame with its own address and size
     expect(await policyOf(path)).toContain('sandbox allow-scripts ')
   }
   // Only the frame's own page may be in a frame: it has no link that acts.
-  expect(await policyOf(`/a/${app}`)).toEndWith("trusted-types 'none'")
+  expect(await policyOf(`/a/${app}`)).toEndWith('trusted-types default')
   expect(await policyOf(`/a/${app}`)).toContain("frame-ancestors 'self';")
   const page = shownPage((await get(`/a/${app}/embed`)).body)
   expect(page.byRole('banner').hrefs).toEqual([`/a/${app}`])

@@ -216,6 +216,10 @@ const fileRoutes = (ctx: AppContext, layout: Layout) =>
       const headers = { 'content-type': 'image/png', 'cache-control': 'no-cache' }
       return entityResponse(request, createEntity({ etag, identity: bytes }, headers))
     })
+    .get('/icons/:file/:name', async ({ params: { file: app, name }, request }) => {
+      const { readAppIcon } = await import('./app-icons.ts')
+      return entityResponse(request, await readAppIcon(ctx, app, name))
+    })
     .get('/covers/:file', async ({ params, request }) =>
       coverResponse(request, await covers.readCover(ctx, params.file, senderOf(request))),
     )

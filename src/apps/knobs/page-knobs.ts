@@ -48,7 +48,8 @@ const entities: [string, string][] = [
   ['<', '&lt;'],
   ['>', '&gt;'],
 ]
-const decode = (text: string): string =>
+/** Returns the text of an attribute. */
+export const decodeAttribute = (text: string): string =>
   entities.toReversed().reduce((all, [sign, entity]) => all.replaceAll(entity, sign), text)
 const encode = (text: string): string =>
   entities.reduce((all, [sign, entity]) => all.replaceAll(sign, entity), text)
@@ -60,7 +61,7 @@ const rewriteKnobs = (html: string, rewrite: (content: string) => string | undef
       name === 'meta' && attributeOf(text, 'name')?.toLowerCase() === knobName
         ? attributeOf(text, 'content')
         : undefined
-    const next = content === undefined ? undefined : rewrite(decode(content))
+    const next = content === undefined ? undefined : rewrite(decodeAttribute(content))
     return typeof next === 'string'
       ? `<meta name="${knobName}" content="${encode(next)}">`
       : text + body

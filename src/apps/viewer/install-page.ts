@@ -2,7 +2,7 @@ import { Html, html } from '../../kernel/html.ts'
 import { msg, t } from '../../kernel/words/message.ts'
 import { scriptWords } from '../../kernel/words/words.ts'
 import type { HostedApp } from './app-source.ts'
-import { manifestPath } from './own-manifest.ts'
+import { manifestLinks } from './own-manifest.ts'
 import { messageDocument, type PageAssets } from './page.ts'
 import { messageHeaders } from './policy.ts'
 
@@ -22,7 +22,6 @@ const menus = [
  */
 export function installPage(app: HostedApp, parts: PageAssets, hasCopy: boolean): Response {
   const at = `/a/${app.id}`
-  const manifest = `<link rel=manifest href=${manifestPath(at)} crossorigin=use-credentials>`
   const title = t('Install {title}', { title: app.title })
   const about = hasCopy
     ? html`<p>
@@ -44,7 +43,7 @@ export function installPage(app: HostedApp, parts: PageAssets, hasCopy: boolean)
   const headers = messageHeaders(parts.messageStyle.hash, parts.install.hash)
   const policy = headers['content-security-policy'] ?? ''
   return new Response(
-    messageDocument({ title, body, more: manifest }, parts) +
+    messageDocument({ title, body, more: manifestLinks(app) }, parts) +
       `<script>${parts.install.text}</script>`,
     {
       headers: {

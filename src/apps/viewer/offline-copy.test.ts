@@ -237,6 +237,31 @@ const isRemoved = `Promise.all([caches.keys(), navigator.serviceWorker.getRegist
   .then(([copies, workers]) => copies.length + workers.length === 0)`
 
 describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
+  test('opens an app offline that its own menu has installed, and keeps no copy of a visit', async () => {
+    const { browser, origin, t: server, close } = await openServedSession()
+    const id = await (await server.agent('ann')).publish({ html: '<p>Lamp</p>' })
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    const problems: string[] = []
+    page.on('console', (message) => void problems.push(message.text()))
+    const lamp = page.frameLocator('iframe').getByText('Lamp', { exact: true })
+    await page.goto(`${origin}/a/${id}`)
+    await lamp.waitFor()
+    expect(await page.evaluate(isRemoved)).toBe(true)
+    // The browser tells the page that its menu was used.
+    await until(async () => {
+      await page.evaluate("dispatchEvent(new Event('appinstalled'))")
+      return !(await page.evaluate(isRemoved))
+    })
+    await page.evaluate('navigator.serviceWorker.ready.then(() => true)')
+    await context.setOffline(true)
+    await page.goto(`${origin}/a/${id}`)
+    await page.getByText('@ann · offline').waitFor()
+    await lamp.waitFor()
+    expect(problems.filter((one) => /policy|trusted/i.test(one))).toEqual([])
+    await close()
+  }, 120_000)
+
   test('opens the copy of a folder, in which everything loads as from its address', async () => {
     const { browser, origin, t: server, close } = await openServedSession()
     const ann = await server.agent('ann')

@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import type { Page } from 'playwright-core'
-
 import { findBrowser, findWhole } from '../../testing/browsers/browser.ts'
-import { openBrowserSession, openServedSession } from '../../testing/browsers/session.ts'
+import { openBrowserSession } from '../../testing/browsers/session.ts'
 import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
-import { until } from '../../testing/until.ts'
 
 let t: TestServer
 beforeAll(async () => {
@@ -29,16 +26,25 @@ test('an app has a manifest with its name and start address, and a preview has n
     start_url: `/a/${id}`,
     scope: `/a/${id}`,
     display: 'fullscreen',
-    icons: [{ sizes: '192x192' }, { sizes: '512x512' }],
   })
+  const own = `/icons/${id}`
+  const icons = async () => JSON.parse(String((await t.request('GET', path)).body)).icons
+  const png = { type: 'image/png' }
+  const bare = [
+    { src: `${own}/192.png`, sizes: '192x192', purpose: 'any', ...png },
+    { src: `${own}/512.png`, sizes: '512x512', purpose: 'any', ...png },
+    { src: `${own}/maskable.png`, sizes: '512x512', purpose: 'maskable', ...png },
+  ]
+  expect(await icons()).toEqual(bare)
+  expect(String(shell.body)).toContain(`<link rel=apple-touch-icon href="${own}/192.png">`)
   const request = { kind: 'sprite', what: 'a lamp', seed: '1', width: 512, height: 512 } as const
   const { bytes } = await t.ctx.generators.generate(request)
   const image = `data:image/png;base64,${Buffer.from(bytes).toString('base64')}`
   t.clock.advance(1_000)
   const icon = (await ann.call('PUT', `/apps/${id}/icon`, { image })).text('icon')
   t.clock.advance(1_000)
-  const { icons } = JSON.parse(String((await t.request('GET', path)).body))
-  expect(icons).toEqual([{ src: icon, sizes: '512x512', type: 'image/png' }])
+  const hash = icon.slice(-16, -4)
+  expect(await icons()).toEqual(bare.map((one) => ({ ...one, src: `${one.src}?v=${hash}` })))
   await ann.call('PATCH', `/apps/${id}/audience`, { audience: 'people' })
   t.clock.advance(1_000)
   expect((await t.request('GET', path)).status).toBe(404)
@@ -83,6 +89,79 @@ test('a page and the manifest in its folder choose the orientation, display and 
     background_color: '#17191b',
   })
   expect(await manifestOf(await publish('{ not JSON'))).toMatchObject({ orientation: 'landscape' })
+})
+
+test('an installed app has its own icon in each size, which reveals no restricted app', async () => {
+  const ann = await t.agent('ann')
+  const read = async (id: string, name: string) => {
+    const { status, headers, bytes } = await t.request('GET', `/icons/${id}/${name}.png`)
+    expect([status, headers.get('content-type')]).toEqual([200, 'image/png'])
+    return bytes
+  }
+  const sizes = { 192: 192, 512: 512, maskable: 512 }
+  const id = await ann.publish()
+  const flag = await read(id, '512')
+  expect(Buffer.compare(flag, await read('AAAAAAAAAAAA', '512'))).not.toBe(0)
+  const request = { kind: 'sprite', what: 'a lamp', seed: '1', width: 512, height: 512 } as const
+  const { bytes: drawn } = await t.ctx.generators.generate(request)
+  const image = `data:image/png;base64,${Buffer.from(drawn).toString('base64')}`
+  expect((await ann.call('PUT', `/apps/${id}/icon`, { image })).status).toBe(200)
+  for (const [name, side] of Object.entries(sizes)) {
+    const bytes = await read(id, name)
+    expect(Buffer.compare(bytes, flag)).not.toBe(0)
+    const { width, height } = await new Bun.Image(bytes).metadata()
+    expect([name, width, height]).toEqual([name, side, side])
+  }
+  await ann.call('PATCH', `/apps/${id}/audience`, { audience: 'link' })
+  expect(Buffer.compare(await read(id, '512'), flag)).not.toBe(0)
+  await ann.call('PATCH', `/apps/${id}/audience`, { audience: 'people' })
+  expect(Buffer.compare(await read(id, '512'), flag)).toBe(0)
+  for (const path of [`${id}/64.png`, `${id}/toString`, 'short/512.png', '%2e%2e/512.png'])
+    expect([path, (await t.request('GET', `/icons/${path}`)).status]).toEqual([path, 404])
+})
+
+test('a page and the manifest in its folder choose the shortcuts of the installed app', async () => {
+  const ann = await t.agent('ann')
+  const shortcutsOf = async (id: string): Promise<unknown> =>
+    JSON.parse(String((await t.request('GET', `/a/${id}/manifest.webmanifest`)).body)).shortcuts
+  const meta = (name: string): string => `<meta name=shortcut content="${name}">`
+  const page = await ann.publish({
+    html: `${meta('New &amp; fast')}${meta('Scores')}${meta('')}${meta('x'.repeat(51))}`,
+  })
+  expect(await shortcutsOf(page)).toEqual([
+    { name: 'New & fast', url: `/a/${page}?shortcut=New+%26+fast` },
+    { name: 'Scores', url: `/a/${page}?shortcut=Scores` },
+  ])
+  expect(String((await t.request('GET', `/a/${page}`)).body)).toContain('data-takes-shares')
+  expect(await shortcutsOf(await ann.publish({ html: '<p>none</p>' }))).toBeUndefined()
+  const publish = (shortcuts: unknown): Promise<string> =>
+    ann.publish({
+      html: undefined,
+      title: 'Notes',
+      files: [
+        { path: 'index.html', text: meta('Of the head') },
+        { path: 'new.html', text: '<p>new' },
+        { path: 'manifest.json', text: JSON.stringify({ shortcuts }) },
+      ],
+    })
+  const folder = await publish([
+    { name: 'New', url: './new.html?kind=list#top' },
+    { name: 'Away', url: 'https://other.example/' },
+    { name: 7, url: '/' },
+    'Text',
+  ])
+  expect(await shortcutsOf(folder)).toEqual([
+    { name: 'New', url: `/a/${folder}?shortcut=New&start=new.html%3Fkind%3Dlist%23top` },
+    { name: 'Away', url: `/a/${folder}?shortcut=Away` },
+  ])
+  for (const other of ['none', null, [], [{}]]) {
+    const id = await publish(other)
+    expect(await shortcutsOf(id)).toEqual([
+      { name: 'Of the head', url: `/a/${id}?shortcut=Of+the+head` },
+    ])
+  }
+  const many = await publish(Array.from({ length: 30 }, (_, at) => ({ name: `No. ${at}` })))
+  expect(await shortcutsOf(many)).toHaveLength(10)
 })
 
 test('only an app that asks for shares is a target for them', async () => {
@@ -196,121 +275,4 @@ describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
     await session.close()
     await server.close()
   }, 120_000)
-
-  test('gives an app what is shared with it, once, and only where it asks for that', async () => {
-    const { browser, origin, t: server, close } = await openServedSession()
-    const ann = await server.agent('ann')
-    const html = (head: string): string =>
-      `${head}<output></output><script>
-      document.querySelector('output').textContent = JSON.stringify(service.received ?? null)
-      </script>`
-    const page = await browser.newPage()
-    const shown = (text: string): Promise<void> =>
-      page.frameLocator('iframe').getByText(text, { exact: true }).waitFor()
-    const query = `title=Boats&text=${encodeURIComponent('<b>"at" noon</b>')}&other=1`
-    const id = await ann.publish({ html: html('<meta name=share-target content=text>') })
-    await page.goto(`${origin}/a/${id}?${query}`)
-    await shown(JSON.stringify({ title: 'Boats', text: '<b>"at" noon</b>', url: '', files: [] }))
-    const rest = `${origin}/a/${id}?other=1`
-    expect(page.url()).toBe(rest)
-    await page.reload()
-    await shown('null')
-    expect(page.url()).toBe(rest)
-    const challenge = `${origin}/a/${id}?challenge=aaaaaaaaaaaa`
-    await page.goto(challenge)
-    await shown('null')
-    expect(page.url()).toBe(challenge)
-    const other = await ann.publish({ html: html('') })
-    await page.goto(`${origin}/a/${other}?${query}`)
-    await shown('null')
-    await close()
-  }, 120_000)
-
-  /** Returns what a person does with an installed app. */
-  function openInstalled(origin: string, page: Page) {
-    const notice = page.locator('#notice')
-    return {
-      notice,
-      shown: (text: string): Promise<void> =>
-        page.frameLocator('iframe').getByText(text, { exact: true }).waitFor(),
-      async install(app: string): Promise<void> {
-        await page.goto(`${origin}/a/${app}/install`)
-        await page.getByText('A copy is saved').waitFor()
-      },
-      /** Presses a button of the notice until it counts: the first moment does not. */
-      press: (name: string): Promise<unknown> =>
-        until(async () => {
-          await notice.getByRole('button', { name }).click()
-          return !(await notice.isVisible())
-        }),
-      /** A browser shares by a navigation that sends a form. */
-      async share(app: string, sizes: Record<string, number>): Promise<void> {
-        await page.goto('about:blank')
-        await page.setContent(
-          `<form method=post enctype=multipart/form-data action="${origin}/a/${app}"><input name=title value=Boats><input type=file name=files multiple></form>`,
-        )
-        // A script can choose files and send them, too.
-        await page.evaluate(`{
-          const all = new DataTransfer()
-          for (const [name, bytes] of Object.entries(${JSON.stringify(sizes)})) {
-            all.items.add(new File(['x'.repeat(bytes)], name, { type: 'text/plain' }))
-          }
-          document.querySelector('input[type=file]').files = all.files
-          document.forms[0].submit()
-        }`)
-      },
-      kept: () =>
-        page.evaluate(
-          'caches.keys().then((names) => names.filter((name) => name.startsWith("shared")))',
-        ),
-    }
-  }
-
-  test('gives an installed app the files shared with it after a press, once', async () => {
-    const { browser, origin, t: server, close } = await openServedSession()
-    const ann = await server.agent('ann')
-    const id = await ann.publish({
-      html: `<meta name=share-target content=files><output>nothing</output><script>
-      const { title, files } = service.received ?? { files: [] }
-      Promise.all(files.map(async (file) => [file.name, file.type, await file.text()])).then((all) => {
-        if (title) document.querySelector('output').textContent = JSON.stringify([title, all])
-      })</script>`,
-    })
-    const page = await browser.newPage()
-    const { notice, shown, install, press, share, kept } = openInstalled(origin, page)
-    await install(id)
-    await share(id, { 'a.txt': 3, 'large.txt': 11 * 1_048_576, 'b.txt': 1 })
-    await notice.getByText('Shared with this app: a.txt · b.txt · Boats').waitFor()
-    // Any site can send a form, so the app knows nothing of it yet.
-    await shown('nothing')
-    await press('Open')
-    const files = [
-      ['a.txt', 'text/plain', 'xxx'],
-      ['b.txt', 'text/plain', 'x'],
-    ]
-    await shown(JSON.stringify(['Boats', files]))
-    expect(page.url()).toBe(`${origin}/a/${id}`)
-    await page.locator('#reload').dispatchEvent('click')
-    await shown('nothing')
-    await page.reload()
-    await shown('nothing')
-    await page.goto(`${origin}/a/${id}?shared`)
-    await shown('nothing')
-    await share(id, { 'a.txt': 3 })
-    await notice.getByText('Shared with this app: a.txt').waitFor()
-    await press('Close')
-    await page.reload()
-    await shown('nothing')
-    expect([await notice.isVisible(), await kept()]).toEqual([false, []])
-    const texts = '<meta name=share-target content=text><output>nothing</output>'
-    for (const html of [texts, '<output>nothing</output>']) {
-      const other = await ann.publish({ html })
-      await install(other)
-      await share(other, { 'a.txt': 3 })
-      await shown('nothing')
-      expect(page.url()).toBe(`${origin}/a/${other}`)
-      expect(await kept()).toEqual([])
-    }
-    await close()
-  }, 240_000)
 })

@@ -5,7 +5,7 @@ import { t } from '../../kernel/words/message.ts'
 import { languageAttributes, scriptWords } from '../../kernel/words/words.ts'
 import type { Knob } from '../knobs/knobs.ts'
 import type { HostedApp } from './app-source.ts'
-import { manifestPath } from './own-manifest.ts'
+import { manifestLinks } from './own-manifest.ts'
 import { allow, embedCode, sandbox } from './policy.ts'
 
 /** A script or a style inside a page, with its hash for the policy. */
@@ -153,6 +153,7 @@ interface ShellOptions {
   kind: ShellKind
   /** The app takes what is shared with it. */
   takesShares: boolean
+  canInstall: boolean
 }
 
 /**
@@ -217,14 +218,14 @@ function toolbar(app: HostedApp, hasKnobs: boolean): string {
 }
 
 /** Link, embed code and QR code of an app. */
-function sharing(app: HostedApp, { at, origin, canEmbed }: ShellOptions): string {
+function sharing(app: HostedApp, { canInstall, origin, canEmbed }: ShellOptions): string {
   const { id, title, remixable, embeds } = app
   const url = `${origin}/a/${id}`
   const field = (label: string, text: string, copy: string): string =>
     `<p class=line><label>${escapeHtml(label)}<input readonly dir=ltr value="${escapeHtml(text)}"></label><button>${escapeHtml(copy)}</button>`
   const code = embedCode({ link: url, title })
   const actions = [
-    ...(at === `/a/${id}` ? [[`/a/${id}/install`, t('Install')]] : []),
+    ...(canInstall ? [[`/a/${id}/install`, t('Install')]] : []),
     ...(remixable ? [[`/explore/${id}/remix`, t('Remix this app')]] : []),
     [`/report/${id}`, t('Report this app')],
   ].map(([href, text = '']) => `<a href="${href}">${escapeHtml(text)}</a>`)
@@ -259,11 +260,7 @@ export function shellPage(app: HostedApp, options: ShellOptions, parts: PageAsse
   const hasKnobs = options.knobs.length > 0
   const knobsStyle = hasKnobs ? `<style>${parts.knobsStyle.text}</style>` : ''
   const knobs = hasKnobs ? `<script>${parts.knobs.text}</script>` : ''
-  // A preview and a frame of another site are not installed.
-  const isOwnPage = at === `/a/${app.id}` && kind === 'page'
-  const manifest = isOwnPage
-    ? `<link rel=manifest href=${manifestPath(at)} crossorigin=use-credentials>`
-    : ''
+  const manifest = options.canInstall ? manifestLinks(app) : ''
   const title = escapeHtml(app.title)
   const maker = escapeHtml(app.maker)
   // No worker answers for a frame with this attribute. The policy of a copy's wrapper is a sandbox.

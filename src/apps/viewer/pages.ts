@@ -265,10 +265,13 @@ export class Pages {
     const hasKnobs = knobs.length > 0
     const frame = page.copyFrame ?? `${apps ?? ''}${wrapperOf(address)}`
     const own = apps === undefined ? host : app
+    // A preview and a frame of another site are not installed.
+    const canInstall = kind === 'page' && page.at === `/a/${page.app.id}`
     const headers = shellHeaders({
       ...shellSources(this.assets, { own, hasBridge, hasKnobs }),
       // A source without a scheme uses the page's, which a proxy may have changed to https.
       data: `${own}${page.at}/`,
+      worker: canInstall ? `${own}${page.at}/offline/worker.js` : undefined,
       operations: operationSources(own, page.app.id, { hasBridge, hasKnobs }),
       libraries: `${own}${librariesPath}`,
       images: imageSources(own, page.app.id),
@@ -278,10 +281,10 @@ export class Pages {
       apps,
     })
     const canEmbed = this.embedders.length > 0
-    const { shares } = await readOwnManifest(this.source, page.app)
+    const { shares, shortcuts } = await readOwnManifest(this.source, page.app)
     const { needsList } = needs
-    const takesShares = shares !== undefined
-    const shown = { hasBridge, needsList, knobs, canEmbed, kind, takesShares }
+    const takesShares = shares !== undefined || shortcuts.length > 0
+    const shown = { hasBridge, needsList, knobs, canEmbed, kind, takesShares, canInstall }
     const options = { at: page.at, frame, origin: app, ...shown }
     return createEntity(compressText(shellPage(page.app, options, this.assets)), headers)
   }

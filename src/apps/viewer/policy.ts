@@ -104,6 +104,8 @@ export function shellHeaders(sources: {
   styleHash: string
   /** CSP source of the app's data and manifest, ending in a slash. */
   data: string
+  /** CSP source of the worker of the app; undefined where it is not installed from here. */
+  worker: string | undefined
   /** CSP sources of the operations that the shell may use for its app. */
   operations: string
   /** CSP source of the library files of all apps, ending in a slash. */
@@ -126,10 +128,11 @@ export function shellHeaders(sources: {
     `img-src ${sources.images}`,
     `frame-src ${sources.frame}`,
     `manifest-src ${sources.data}`,
+    ...(sources.worker === undefined ? [] : [`worker-src ${sources.worker}`]),
     "base-uri 'none'; form-action 'none'; object-src 'none'",
     `frame-ancestors ${sources.ancestors}`,
     ...(sources.isEmbed ? [`sandbox ${embedSandbox}`] : []),
-    "require-trusted-types-for 'script'; trusted-types 'none'",
+    `require-trusted-types-for 'script'; trusted-types ${sources.worker === undefined ? "'none'" : 'default'}`,
   ]
   const allowed = sources.apps === undefined ? '' : ` "${sources.apps}"`
   return {

@@ -80,12 +80,13 @@ describe('the shell', () => {
       `img-src localhost:3000/a/${alone}/qr.svg localhost:3000/covers/ localhost:3000/icons/ localhost:3000/static/`,
       'frame-src localhost:3000/frame',
       `manifest-src localhost:3000/a/${alone}/`,
+      `worker-src localhost:3000/a/${alone}/offline/worker.js`,
       "base-uri 'none'",
       "form-action 'none'",
       "object-src 'none'",
       "frame-ancestors 'self'",
       "require-trusted-types-for 'script'",
-      "trusted-types 'none'",
+      'trusted-types default',
     ])
     expect(get(response, 'connection-allowlist')).toBe('(response-origin)')
     expect(get(response, 'cross-origin-opener-policy')).toBe('same-origin')

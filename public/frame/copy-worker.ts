@@ -1,0 +1,29 @@
+import type { Shell } from './opened-page.ts'
+
+/** Registers the worker of the app at a path, which saves its copy. Rejects where it has none. */
+export async function registerWorker(at: string): Promise<ServiceWorkerRegistration> {
+  const url = `${at}/offline/worker.js`
+  // The policy of the page of an app lets it name no other script.
+  window.trustedTypes?.createPolicy('default', {
+    createScriptURL: (given) => {
+      if (given !== url) throw new Error('not the worker')
+      return given
+    },
+  })
+  return navigator.serviceWorker.register(url, { scope: at })
+}
+
+/**
+ * Saves the copy of an app that the browser installs by its own menu, and of one that has just
+ * started as an installed app: iOS gives that a storage of its own.
+ */
+export function saveInstalled({ at }: Shell): void {
+  // Previews and frames have no manifest, private windows and plain HTTP no workers.
+  const canSave = document.querySelector('link[rel=manifest]') && 'serviceWorker' in navigator
+  if (!canSave || self !== top) return
+  const save = (): void => void registerWorker(at).catch(() => undefined)
+  addEventListener('appinstalled', save, { once: true })
+  // A site that is installed opens apps, too, but does not start with them.
+  const isInstalled = matchMedia('(display-mode: standalone), (display-mode: fullscreen)').matches
+  if (isInstalled && history.length === 1) save()
+}
