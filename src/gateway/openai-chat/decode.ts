@@ -441,8 +441,9 @@ class ContentReader {
     ids: string[],
     extra: { extra?: Json },
   ): AssistantMessage {
-    // The default of Mistral's clients, and a field of LiteLLM's, which others refuse.
-    if (sent.prefix === false || hasLiteLlmFields(sent)) this.needsRepair = true
+    // The default of Mistral's clients, and fields of LiteLLM's and of streams: others refuse them.
+    const isIndexed = recordsIn(sent.thinking_blocks).some(({ index }) => index !== undefined)
+    if (sent.prefix === false || hasLiteLlmFields(sent) || isIndexed) this.needsRepair = true
     const details = joinDetails(readDetails(sent))
     const sentCalls = recordsIn(sent.tool_calls)
     const calls = sentCalls.map((call, at) => this.readCall(call, ids[at] ?? ''))

@@ -590,6 +590,53 @@ describe('a stream of another API', () => {
     expect(chunks.flatMap(({ usage }) => (usage ? [usage] : []))).toHaveLength(1)
   })
 
+  test.each(['openai', 'openrouter'] as const)(
+    'has lists that OpenAI’s SDK for Python can join, at %s’s paths',
+    async (flavor) => {
+      const thought = (signature: string): ChatEvent[] => [
+        { type: 'thinking', choice: 0, text: `of ${signature}` },
+        { type: 'signature', choice: 0, signature, origin: 'messages' },
+      ]
+      const cited = (url: string): ChatEvent[] => [
+        { type: 'text', choice: 0, text: url },
+        { type: 'citation', choice: 0, citation: { url, title: url } },
+      ]
+      const signed = (call: number): ChatEvent[] => [
+        { type: 'call', choice: 0, call, id: `c${call}`, name: 'f', signature: `G${call}` },
+      ]
+      const text = await wrote(
+        [thought('A'), thought('B'), cited('a'), cited('b'), signed(0), signed(1)].flat(),
+        { flavor },
+      )
+      const joined = (name: string): Json[] => {
+        const entries: Json[] = []
+        for (const { choices } of dataOf(text)) {
+          const list: Json[] = Object(choices)[0]?.delta[name] ?? []
+          // The SDK raises an error for an entry of a further list without an index.
+          const isFirst = entries.length === 0
+          for (const [place, entry] of list.entries()) {
+            const at = isFirst ? place : Number(entry.index)
+            expect(at).not.toBeNaN()
+            entries[at] = { ...entries[at], ...entry }
+          }
+        }
+        return entries
+      }
+      const thoughts = [{ signature: 'A' }, { signature: 'B' }]
+      expect(joined('thinking_blocks')).toMatchObject(thoughts)
+      expect(joined('annotations')).toMatchObject([
+        { url_citation: { url: 'a' } },
+        { url_citation: { url: 'b' } },
+      ])
+      const calls = flavor === 'openrouter' ? [{ data: 'G0' }, { data: 'G1' }] : []
+      expect(joined('reasoning_details')).toMatchObject([...thoughts, ...calls])
+      // A host takes only blocks without the index.
+      const turn = { role: 'assistant', content: 'a', thinking_blocks: joined('thinking_blocks') }
+      const decoded = decodeChat({ messages: [user('Hi'), turn, user('Go on')] }, {}).request
+      expect(decoded.raw).toBeUndefined()
+    },
+  )
+
   test('has signed thoughts as LiteLLM’s clients keep them', async () => {
     const chunks = dataOf(await wrote(events))
     const blocks = chunks.flatMap((one) => Object(one).choices[0]?.delta.thinking_blocks ?? [])

@@ -122,7 +122,7 @@ export const numbered = (details: readonly Detail[]): Detail[] =>
   details.map((detail, index) => ({ ...detail, index }))
 
 /** Returns LiteLLM's field of the thoughts that Anthropic signed. */
-export function blocksField(thoughts: readonly Detail[]): Json {
+export function blocksField(thoughts: readonly Detail[]): { thinking_blocks?: Json[] } {
   const thinking_blocks = thoughts.flatMap(writeBlock)
   return thinking_blocks.length > 0 ? { thinking_blocks } : {}
 }

@@ -140,10 +140,14 @@ class ChatWriter implements StreamWriter {
   private readonly begun = new Set<number>()
   /** The texts and the numbers of the open thoughts, by choice. */
   private readonly thoughts = new Map<number, { text: string; index: number }>()
+  /** The entries of lists so far, by choice and field. */
+  private readonly counts = new Map<string, number>()
   /** The custom calls, by choice and call. */
   private readonly custom = new Set<string>()
   private readonly held: MistralChunks | undefined
   private hasEnded = false
+  /** True if the upstream has details of thoughts. */
+  private hasOwnDetails = false
 
   constructor(private readonly options: ChatWriterOptions) {
     const { id, created, model, flavor } = options
@@ -271,8 +275,8 @@ class ChatWriter implements StreamWriter {
         const details = callDetail(portableId(call.id), call.signature)
         if (call.isCustom) this.custom.add(`${event.choice}/${index}`)
         return {
-          ...(details.length > 0 &&
-            flavor === 'openrouter' && { reasoning_details: writeDetails(details) }),
+          ...(flavor === 'openrouter' &&
+            details.length > 0 && { reasoning_details: this.detailsOfCalls([event]) }),
           ...(details.length > 0 && flavor === 'mistral' && { content: details.map(thinkingPart) }),
           tool_calls: [{ index, ...writeCall({ arguments: '', ...call }) }],
         }
@@ -284,7 +288,7 @@ class ChatWriter implements StreamWriter {
         return { tool_calls: [{ index, ...called }] }
       }
       case 'citation':
-        return { annotations: event.citations.map(writeCitation) }
+        return this.entries(event.choice, { annotations: event.citations.map(writeCitation) })
       case 'end':
         return {}
       case 'audio':
@@ -305,7 +309,26 @@ class ChatWriter implements StreamWriter {
     const { text, index } = this.endThought(choice)
     const isSent = !endsThought(seal) || this.options.flavor === 'openrouter'
     const reasoning_details = writeDetails([{ ...seal, text: isSent ? '' : text, index }])
-    return { reasoning_details, ...blocksField([{ ...seal, text }]) }
+    return { reasoning_details, ...this.entries(choice, blocksField([{ ...seal, text }])) }
+  }
+
+  /** Returns Google's signatures of calls as details, for OpenRouter's clients. */
+  private detailsOfCalls(calls: readonly CallEvent[]): Json[] {
+    return calls.flatMap(({ choice, id, signature }) => {
+      const [detail] = callDetail(portableId(id), signature)
+      return detail ? writeDetails([{ ...detail, index: this.endThought(choice).index }]) : []
+    })
+  }
+
+  /** Numbers the entries of further lists: OpenAI's Python SDK rejects those without an index. */
+  private entries(choice: number, lists: Record<string, Json[]>): Json {
+    const numbered = Object.entries(lists).map(([name, list]) => {
+      const key = `${choice}/${name}`
+      const first = this.counts.get(key) ?? 0
+      this.counts.set(key, first + list.length)
+      return [name, first === 0 ? list : list.map((entry, at) => ({ ...entry, index: first + at }))]
+    })
+    return Object.fromEntries(numbered)
   }
 
   /** Returns the open thought, and opens the next one. */
@@ -348,7 +371,10 @@ class ChatWriter implements StreamWriter {
     const index = Number.isInteger(choice.index) ? Number(choice.index) : at
     const delta = isWhole ? message : recordOf(choice.delta)
     const read = this.withThinking(this.repairDelta(delta, index, events), index, events)
-    const unsigned = this.endUnsigned(index, events)
+    const unsigned = [
+      ...this.endUnsigned(index, events),
+      ...this.ownCallDetails(delta, index, events),
+    ]
     const repaired = withDetails(this.withBlocks(read, index, events), unsigned) ?? read
     const isOld = choice.finish_reason === 'function_call'
     if (repaired === delta && !isWhole && !isOld) return choice
@@ -395,6 +421,16 @@ class ChatWriter implements StreamWriter {
     }
   }
 
+  /** Returns the details of signed calls, for OpenRouter's clients, where the upstream has none. */
+  private ownCallDetails(delta: Json, choice: number, events: readonly ChatEvent[]): Json[] {
+    if (recordsIn(delta.reasoning_details).length > 0) this.hasOwnDetails = true
+    if (this.options.flavor !== 'openrouter' || this.hasOwnDetails) return []
+    const calls = events.flatMap((event) =>
+      event.type === 'call' && event.choice === choice ? [event] : [],
+    )
+    return this.detailsOfCalls(calls)
+  }
+
   /** Ends the open thought before other output: without a signature it is of no known format. */
   private endUnsigned(choice: number, events: readonly (ChatEvent | JoinedEvent)[]): Json[] {
     if (this.options.flavor !== 'openrouter') return []
@@ -417,7 +453,7 @@ class ChatWriter implements StreamWriter {
         : [],
     )
     const isComplete = this.options.flavor === 'mistral' || Array.isArray(delta.thinking_blocks)
-    const added = isComplete ? {} : blocksField(thoughts)
+    const added = isComplete ? {} : this.entries(choice, blocksField(thoughts))
     return Object.keys(added).length > 0 ? { ...delta, ...added } : delta
   }
 
