@@ -15,8 +15,8 @@ const get = async (path: string, headers: Record<string, string> = {}) => {
 const all = ['builder', 'chat', 'embedding', 'omni', 'small'].map((name) => `models/demo/${name}`)
 const google = { 'x-goog-api-client': 'google-genai-sdk/3.6.1 gl-python/3.11' }
 
-test('Google’s SDK lists the models and gets one, below v1beta and v1', async () => {
-  for (const apiVersion of ['v1beta', 'v1']) {
+test('Google’s SDK lists the models and gets one, below v1beta, v1 and v1alpha', async () => {
+  for (const apiVersion of ['v1beta', 'v1', 'v1alpha']) {
     const httpOptions = { baseUrl: origin }
     const { models } = new GoogleGenAI({ apiKey: gateway.key, apiVersion, httpOptions })
     for (const pageSize of [undefined, 2]) {

@@ -96,6 +96,8 @@ export function partOf(path: string): TrafficPart | 'health' {
 const aliases: readonly PathAlias[] = [
   // groq-sdk takes a base URL without a path, and adds this one.
   [/^\/openai\/v1(?=\/|$)/, '/v1'],
+  // A preview of Google's API, whose operations are the same.
+  [/^\/v1alpha(?=\/|$)/, geminiPrefix],
   // The path of OpenRouter, which its clients add or have in their base URL.
   [/^\/api\/v1(?=\/|$)/, openRouterPrefix],
   // Methods of Gemini's models, which newer clients of Google call below /v1.

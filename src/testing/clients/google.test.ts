@@ -28,8 +28,8 @@ describe('@google/genai', () => {
     },
   }
 
-  test('a text is generated and paid, below v1beta and v1', async () => {
-    for (const version of ['v1beta', 'v1']) {
+  test('a text is generated and paid, below v1beta, v1 and v1alpha', async () => {
+    for (const version of ['v1beta', 'v1', 'v1alpha']) {
       const before = await gateway.spent()
       const contents = 'ahoy there'
       const response = await client(version).generateContent({ model, contents })
