@@ -25,11 +25,13 @@ const throws: [name: string, score: number][] = [
 /** Opens the frame of the app on a page of the viewer. */
 const appOn = (page: Page) => page.frameLocator('iframe')
 
+const pressesMax = 10
+
 /** Presses a button of the bar, which counts no press in its first moments. */
 async function press(page: Page, name: string): Promise<void> {
   const bar = page.getByRole('alertdialog')
   await bar.waitFor()
-  while (await bar.isVisible()) {
+  for (let presses = 0; presses < pressesMax && (await bar.isVisible()); presses += 1) {
     await bar.getByRole('button', { name }).click()
     await bar.waitFor({ state: 'detached', timeout: 1_000 }).catch(() => undefined)
   }
@@ -88,7 +90,6 @@ export async function fillPlaying(
   await context.close()
 
   const url = `${origin}/a/${quilt?.id}`
-  let other: Page | undefined
   return {
     guest: {
       'play-agreement': async (one) => {
@@ -106,10 +107,9 @@ export async function fillPlaying(
         await one.getByRole('alertdialog').waitFor()
       },
       'play-room': async (one) => {
-        if (!other) {
-          other = await (await browser.newContext()).newPage()
-          await openQuilt(other, url)
-        }
+        const other = await browser.newPage()
+        one.once('close', () => void other.close())
+        await openQuilt(other, url)
         await openQuilt(one, url)
         await appOn(one).getByText('2 are stitching').waitFor()
       },

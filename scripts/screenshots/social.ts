@@ -6,12 +6,16 @@ import type { SessionState } from './owner.ts'
 
 const maker = 'reef-light'
 
+/** A page with a cover that shows something. */
+const pageOf = (title: string): string =>
+  `<!doctype html><title>${title}</title><style>body{margin:0;min-height:100vh;display:grid;place-content:center;background:linear-gradient(#f6d7a7,#7fb7be 55%,#1f5f6b);color:#10333f;font:9vmin system-ui}</style><h1>${title}</h1>`
+
 /** Follows a maker, who then publishes, and saves items to two collections. Returns the pages. */
 export async function fillSocial(browser: Browser, ctx: BerthServer, storageState: SessionState) {
   const key = String((await ctx.call('POST', '/keys', { handle: maker }))['key'])
   const publish = async (title: string): Promise<string> => {
-    const html = `<!doctype html><title>${title}</title><h1>${title}</h1>`
-    const made = await ctx.call('POST', '/apps', { html, title, store: true }, key)
+    const app = { html: pageOf(title), title, store: true }
+    const made = await ctx.call('POST', '/apps', app, key)
     return String(asRecord(made['app'])['id'])
   }
   const first = await publish('Low Water')

@@ -9,6 +9,9 @@ import { blockedScript, type SessionState } from './owner.ts'
 /** A path, or what opens the page at an origin. */
 export type Target = string | ((page: Page, origin: string) => Promise<unknown>)
 
+/** A page that needs longer, or whose script never ends, is reported and left out. */
+const pageMsMax = 90_000
+
 const phone = { width: 390, height: 844 }
 const desktop = { width: 1_280, height: 900 }
 
@@ -30,11 +33,22 @@ const layoutShift = `new Promise((resolve) => {
   setTimeout(() => resolve(sum), 100)
 })`
 
-/** Loads lazy images. */
-const loadImages = `Promise.all([...document.images].map((image) => {
+/** Loads lazy images. One that cannot be decoded stays as the page shows it. */
+const loadImages = `Promise.allSettled([...document.images].map((image) => {
   image.loading = 'eager'
   return image.decode()
 }))`
+
+/** Ends a wait that has no end of its own, such as for a script of a page. */
+export async function within<T>(ms: number, name: string, work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error(`${name} took over ${ms / 1_000} s`)), ms)
+  try {
+    return await Promise.race([work, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
 
 async function findProblems(page: Page, urls: string[], origin: string): Promise<string[]> {
   const foreign = urls.filter((url) => !url.startsWith(origin) && !url.startsWith('data:'))
@@ -52,22 +66,51 @@ async function findProblems(page: Page, urls: string[], origin: string): Promise
 export interface Run {
   browser: Browser
   folder: string
-  /** Selects pages by the start of their names. */
-  prefix: string
   origin: string
+  /** Selects pages by their names. */
+  isChosen(name: string): boolean
 }
 
-/** Takes screenshots of the pages in a session, or without one. Returns their problems. */
+interface Shot {
+  name: string
+  target: Target
+  look: string
+}
+
+/** Takes a screenshot of a page that is open in a new tab. Returns its problems. */
+async function takePage(page: Page, { folder, origin }: Run, shot: Shot): Promise<string[]> {
+  const problems: string[] = []
+  const urls: string[] = []
+  page.on('request', (request) => urls.push(request.url()))
+  page.on('console', (message) => {
+    const text = message.text()
+    const isKnown = text.includes(blockedScript)
+    if (!isKnown && /Content.Security.Policy/i.test(text)) problems.push(text)
+  })
+  const { name, target, look } = shot
+  if (typeof target === 'string') await page.goto(origin + target, { waitUntil: 'load' })
+  else await target(page, origin)
+  await page.evaluate(loadImages)
+  problems.push(...(await findProblems(page, urls, origin)))
+  await page.screenshot({ path: join(folder, `${name}-${look}.png`), fullPage: true })
+  return problems
+}
+
+/**
+ * Takes screenshots of the pages in a session, or without one. Returns their problems. A page that
+ * fails is one of them, so that the others are still taken.
+ */
 export async function takeScreenshots(
-  { browser, folder, prefix, origin }: Run,
+  run: Run,
   pages: Record<string, Target>,
   storageState?: SessionState,
 ): Promise<string[]> {
   const problems: string[] = []
-  const chosen = Object.entries(pages).filter(([name]) => name.startsWith(prefix))
+  const chosen = Object.entries(pages).filter(([name]) => run.isChosen(name))
   if (chosen.length === 0) return problems
   for (const [look, options] of Object.entries(looks)) {
-    const context = await browser.newContext({
+    console.log(`${look}: ${chosen.length} pages`)
+    const context = await run.browser.newContext({
       ...options,
       reducedMotion: 'reduce',
       ...(storageState && { storageState }),
@@ -76,20 +119,9 @@ export async function takeScreenshots(
       // What opens a page presses buttons by their English names.
       if (options.locale && typeof target !== 'string') continue
       const page = await context.newPage()
-      const urls: string[] = []
-      page.on('request', (request) => urls.push(request.url()))
-      page.on('console', (message) => {
-        const text = message.text()
-        const isKnown = text.includes(blockedScript)
-        if (!isKnown && /Content.Security.Policy/i.test(text)) problems.push(`${name}: ${text}`)
-      })
-      if (typeof target === 'string') await page.goto(origin + target, { waitUntil: 'load' })
-      else await target(page, origin)
-      await page.evaluate(loadImages)
-      const found = await findProblems(page, urls, origin)
+      const shot = takePage(page, run, { name, target, look })
+      const found = await within(pageMsMax, 'It', shot).catch((error: unknown) => [String(error)])
       problems.push(...found.map((problem) => `${name} ${look}: ${problem}`))
-      const file = join(folder, `${name}-${look}.png`)
-      await page.screenshot({ path: file, fullPage: true })
       await page.close()
     }
     await context.close()
