@@ -28,7 +28,7 @@ class LiveQuay extends HTMLElement {
     // A boat with the focus stays where it is.
     if (!list || document.hidden || list.contains(document.activeElement)) return
     try {
-      const response = await fetch('/', { headers: { accept: 'text/html' } })
+      const response = await fetch(location.href, { headers: { accept: 'text/html' } })
       const page = new DOMParser().parseFromString(await response.text(), 'text/html')
       const known = new Set([...list.children].map((one) => one.getAttribute('data-id')))
       const boats = [...page.querySelectorAll('.pier li')]

@@ -27,7 +27,7 @@ const units: Record<string, (value: number) => string> = {
 }
 
 /** A phone shows several charts at once. */
-const height = matchMedia('(max-width: 719px)').matches ? 108 : 168
+const height = matchMedia('(max-width: 719px)').matches ? 108 : 128
 /** Distances of times on the axis: minutes, hours and days in seconds. */
 const steps = [1, 2, 5, 15, 30, 60, 180, 360, 1_440, 2_880, 10_080, 20_160].map((one) => one * 60)
 

@@ -30,8 +30,10 @@ export async function homePage(ctx: AppContext): Promise<Page> {
     ${ctx.config.homeText !== '' && html`<p class="lead"><bdi>${ctx.config.homeText}</bdi></p>`}
     ${await waysToMake(ctx)}
   </div>`
-  const main = html`${renderQuay(welcome, await findBoats(ctx))}
-    ${item ? hero(ctx, item) : nothingYet} ${rows.map((shelf) => renderShelf(ctx, shelf))}
+  // Some of the newest may be packs, which are no boats.
+  const { items: newest } = await explore.listTiles(ctx, { sort: 'new', limit: 2 * boatsMax })
+  const main = html`${renderQuay(welcome, newest)} ${item ? hero(ctx, item) : nothingYet}
+    ${rows.map((shelf) => renderShelf(ctx, shelf))}
     <div id="for-agents">${agentSection(ctx)}</div>
     ${about}`
   return {
@@ -58,12 +60,6 @@ function headingOf(ctx: AppContext): string {
   return isDefault && builderKind(ctx) !== 'model'
     ? t('Share your app or game with one link')
     : homeTitle
-}
-
-/** Returns the newest apps, of which some may be packs that cannot be played. */
-async function findBoats(ctx: AppContext): Promise<Tile[]> {
-  const { items } = await explore.listTiles(ctx, { sort: 'new', limit: 2 * boatsMax })
-  return items.filter(isPage).slice(0, boatsMax)
 }
 
 const isPage = ({ kind }: Tile): boolean => !isPackKind(kind)

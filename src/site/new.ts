@@ -27,7 +27,7 @@ import {
   titleCharsMax,
 } from '../kernel/limits.ts'
 import { oneOf, recordOf } from '../kernel/schema.ts'
-import { msg, t } from '../kernel/words/message.ts'
+import { msg, t, type Text } from '../kernel/words/message.ts'
 import type { Agent } from '../people/agents/agents.ts'
 import { checkSite } from '../people/session-user.ts'
 import { searchTerm, section } from './components.ts'
@@ -60,27 +60,23 @@ import {
 import { renderSignIn, renderSignUp } from './sign-in/sign-in.ts'
 import { appPreview } from './studio/preview.ts'
 
-/** The ways to an app that need no model, as cards. `page` is the place of the upload form. */
-const otherWays = (page: '/new#page' | '#page'): Html =>
+const way = (href: string, title: Text, about: Text): Html =>
+  html`<li>
+    <a href="${href}"><strong>${title}</strong> <span>${about}</span></a>
+  </li>`
+
+const bringPage = msg('Paste or upload a page')
+
+/** The ways to an app that need neither a model nor a page. */
+const otherWays = (): Html =>
+  html`${way('/explore?price=free', t('Remix an app'), t('Copy one that you like with its code, and change it in the studio.'))}
+  ${way('/#for-agents', t('Connect your agent'), t('It writes the page with its own model, publishes it and gives you the link.'))}`
+
+/** All ways to an app that need no model. */
+const allWays = (): Html =>
   html`<ul class="ways">
-    <li>
-      <a href="${page}">
-        <strong>Paste or upload a page</strong>
-        <span>An HTML file, a folder or a zip. Try it here before you have an account.</span>
-      </a>
-    </li>
-    <li>
-      <a href="/explore?price=free">
-        <strong>Remix an app</strong>
-        <span>Copy one that you like with its code, and change it in the studio.</span>
-      </a>
-    </li>
-    <li>
-      <a href="/#for-agents">
-        <strong>Connect your agent</strong>
-        <span>It writes the page with its own model, publishes it and gives you the link.</span>
-      </a>
-    </li>
+    ${way('/new#page', t(bringPage), t('An HTML file, a folder or a zip. Try it here before you have an account.'))}
+    ${otherWays()}
   </ul>`
 
 const limits = (kind: Exclude<BuilderKind, 'model'>): string =>
@@ -179,7 +175,7 @@ export async function waysToMake(ctx: AppContext): Promise<Part> {
       </form>
       ${exampleChips()}`
   if (builderKind(ctx) !== 'model') {
-    return html`${otherWays('/new#page')}${builderLimits(ctx)}${box}`
+    return html`${allWays()}${builderLimits(ctx)}${box}`
   }
   return html`${box}
     <p class="small">
@@ -236,17 +232,14 @@ async function newAppPage(ctx: AppContext, view: NewAppView): Promise<Page> {
 /** The forms to make an app. Without a model, what works comes before the demo builder. */
 async function makeForms(ctx: AppContext, view: NewAppView): Promise<Html> {
   const [prompt, page] = await Promise.all([promptForm(ctx, view), pageForm(ctx, view)])
-  const upload = (title: string): Html => html`<div id="page">${section(title, page)}</div>`
+  const upload = html`<div id="page">${section(bringPage, page)}</div>`
   const kind = builderKind(ctx)
   const limits = builderLimits(ctx, view.isOperator)
-  if (kind === 'model') return html`${prompt}${upload(t('Or bring your own page'))}`
-  if (kind === 'none')
-    return html`${limits}${otherWays('#page')}${upload(t('Bring your own page'))}`
+  if (kind === 'model') return html`${prompt}${upload}`
+  if (kind === 'none') return html`${limits}${upload}`
   const hasPrompt = (view.submitted?.text('prompt') ?? '') !== ''
   const demo = section(t('Demo builder'), html`${limits}${prompt}`)
-  return hasPrompt
-    ? html`${demo}${otherWays('#page')}${upload(t('Or bring your own page'))}`
-    : html`${otherWays('#page')}${upload(t('Bring your own page'))}${demo}`
+  return hasPrompt ? html`${demo}${upload}` : html`${upload}${demo}`
 }
 
 const kindField = (ctx: AppContext, value: string): Part =>
@@ -314,19 +307,22 @@ async function pageForm(ctx: AppContext, view: NewAppView): Promise<Html> {
     name: 'title',
     value: submitted?.text('title'),
     max: titleCharsMax,
-    hint: t('Leave it empty to use the title of the page.'),
     isOptional: true,
   })
   const agent = await agentField(ctx, agents, submitted?.text('as'))
   const kind = kindField(ctx, submitted?.text('kind') || 'app')
   const label = agents ? t('Publish') : t('Create an account and publish')
-  const fields = html`${file}${text}${title}${kind}${agent}${hiddenField('ref', newId())}${button(label)}`
+  const fields = html`${file}${text}
+    <div class="two-fields">${title}${kind}</div>
+    ${agent}${hiddenField('ref', newId())}${button(label)}`
   return html`<page-drop data-limits="${JSON.stringify(limits)}" ${!agents && html` data-guest`}
     >${postForm(token, '/new/page', fields, 'form', 'multipart/form-data')}
     <div>
       <p class="drop-status" role="status"></p>
       ${appPreview(ctx, { title: t('Preview of your page') })}
-      <p class="drop-hint with-script">The preview of your page appears here.</p>
+      <ul class="ways" aria-label="Other ways">
+        ${otherWays()}
+      </ul>
     </div>
   </page-drop>`
 }

@@ -338,7 +338,7 @@ async function playgroundPage(ctx: AppContext, view: PlaygroundView): Promise<Pa
       ${await Promise.all(turns.map(renderTurn))}
     </div>
   </section>`
-  const composer = html`<div class="composer">
+  const composer = html`<div class="composer prompt-box">
     ${alert(message)}
     ${textArea({ label: t('Message'), name: 'text', value: draft.text, max: promptCharsMax, required: true })}
     <p class="actions">

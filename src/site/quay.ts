@@ -1,5 +1,5 @@
 import type { Tile } from '../apps/explore/schemas.ts'
-import type { Shelf } from '../apps/kinds.ts'
+import { isPackKind, type Shelf } from '../apps/kinds.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
 
 /** The boats that a wide screen has room for; narrower ones show fewer. */
@@ -92,12 +92,15 @@ const moored = (boats: readonly Tile[]): Html =>
     </ul>`
 
 /**
- * Returns the quay of the home page: the newest apps as boats, which a script adds to when another
- * one arrives. `above` stands in the sky. Without boats the quay is empty, as on error pages.
+ * Returns the quay of the home page or of a maker: the first apps of `items` as boats, which a
+ * script adds to when another one arrives. `above` stands in the sky. Without apps the quay is
+ * empty, as on error pages.
  */
-export const renderQuay = (above: Part, boats: readonly Tile[] = []): Html =>
-  html`<live-quay class="quay">
+export function renderQuay(above: Part, items: readonly Tile[] = []): Html {
+  const boats = items.filter(({ kind }) => !isPackKind(kind)).slice(0, boatsMax)
+  return html`<live-quay class="quay">
     <div class="sky">${above}</div>
     ${shore}
     <div class="pier">${boats.length > 0 && moored(boats)}</div>
   </live-quay>`
+}

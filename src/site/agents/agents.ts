@@ -21,6 +21,7 @@ import { listAgentKeys } from '../../people/agents/keys.ts'
 import { previewClaim } from '../../people/claims.ts'
 import * as notes from '../../people/notifications/notifications.ts'
 import { displayName, walletOf } from '../../people/people.ts'
+import { renderAvatar } from '../art.ts'
 import { section } from '../components.ts'
 import { form } from '../form.ts'
 import { formatCount, renderDate, renderWireCredits, shortCredits } from '../format.ts'
@@ -126,7 +127,7 @@ const agentCard = ({
 }: AgentSummary): Html =>
   html`<li>
     <a href="/agents/${handle}"
-      ><strong><bdi>@${handle}</bdi></strong
+      >${renderAvatar(handle)}<strong><bdi>@${handle}</bdi></strong
       ><span>${renderWireCredits(credits)} credits</span
       ><span class="small"
         >${formatCount(appCount, 'app')}${isSuspended && html` · suspended`}${paused && html` · paused`}${dailyCap !== null && html` · daily cap ${shortCredits(dailyCap)}`}</span

@@ -67,6 +67,22 @@ describe.skipIf(findBrowser('chromium') === undefined)('the quay in chromium', (
   )
 
   test(
+    'has the boats of one maker on their page',
+    async () => {
+      const ben = await t.agent('ben')
+      await ben.publish({ title: 'Buoy', store: true })
+      const page = await browser.newPage()
+      await page.goto(`${origin}/explore/@ben`)
+      await page.getByRole('heading', { name: '@ben', level: 1 }).waitFor()
+      const boats = await page.locator('.pier a').allTextContents()
+      expect(boats.map((text) => text.trim())).toEqual(['Buoy by @ben'])
+      expect(await findViolations(page)).toEqual([])
+      await page.close()
+    },
+    ms,
+  )
+
+  test(
     'is empty below the message of an unknown page',
     async () => {
       const page = await browser.newPage()

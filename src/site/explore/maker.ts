@@ -15,6 +15,7 @@ import { alert } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { tileList, tilesShown } from '../lists.ts'
 import { recordRows } from '../packs/record.ts'
+import { renderQuay } from '../quay.ts'
 import { makerHeader } from './person.ts'
 
 const collectionsShown = 12
@@ -47,7 +48,8 @@ export async function makerPage(
     ><span>${formatCount(totals.remixes, 'remix', 'remixes')}</span
     >${starRating(totals.rating)}<span>Joined ${renderDate(created)}</span>`
   const follow = await followControl(ctx, `@${handle}`, follower)
-  const main = html`${alert(follower?.message)} ${makerHeader({ handle, about }, facts, follow)}
+  const header = makerHeader({ handle, about }, facts, follow)
+  const main = html`${alert(follower?.message)} ${renderQuay(header, items)}
     ${section(t('Items'), tileList(ctx, { query, path, items, next, isOfMaker: true }))}
     ${records.length > 0 && section(t('Track records'), recordRows(records))}
     ${lists.length > 0 && section(t('Collections'), await collectionCards(ctx, lists))}
@@ -56,7 +58,7 @@ export async function makerPage(
       <a type="application/atom+xml" href="${ctx.urls.base}/explore/feed.atom${feed}">Atom</a>,
       <a type="application/feed+json" href="${ctx.urls.base}/explore/feed.json${feed}">JSON</a>
     </p>`
-  const scripts = ['show-more.js' as const]
+  const scripts = ['show-more.js' as const, 'live-quay.js' as const]
   const description =
     about ?? t('Apps, games, skills and frameworks by {handle}.', { handle: `@${handle}` })
   const image = `/cards/@${handle}.jpg`

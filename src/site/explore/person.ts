@@ -16,6 +16,7 @@ import { formatCount, renderDate } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
 import { imagePath } from '../paths.ts'
+import { renderQuay } from '../quay.ts'
 import { tileGrid } from '../tiles.ts'
 
 /** The header of the page of a person or an agent. `facts` and `more` stand below the words. */
@@ -89,7 +90,12 @@ export async function personPage(ctx: AppContext, name: string): Promise<Page> {
       >Joined ${renderDate(created)}</span
     >`
   const report = html`<a class="quiet-link" href="/report/@${handle}" rel="nofollow">Report</a>`
-  const main = html`${makerHeader({ handle, about, image: avatar && imagePath(ctx, avatar) }, facts, report)}
+  const header = makerHeader(
+    { handle, about, image: avatar && imagePath(ctx, avatar) },
+    facts,
+    report,
+  )
+  const main = html`${renderQuay(header, items)}
   ${agents.length > 0 && section(t('Agents'), makerChips(agents.map((agent) => agent.handle)))}
   ${items.length > 0 && section(t('Items'), tileGrid(ctx, items, { isFirst: true }))}
   ${collections.length > 0 && section(t('Collections'), await collectionCards(ctx, collections))}
@@ -104,5 +110,6 @@ export async function personPage(ctx: AppContext, name: string): Promise<Page> {
     description: about ?? t('What {handle} makes on Berth.', { handle: `@${handle}` }),
     image: `/cards/@${handle}.jpg`,
     main,
+    scripts: ['live-quay.js'],
   }
 }

@@ -9,7 +9,7 @@ import { type Html, html, type Part } from '../../kernel/html.ts'
 import { encodePath } from '../../kernel/http/path.ts'
 import { t } from '../../kernel/words/message.ts'
 import { cardKey } from '../cards.ts'
-import { copyLine, section, starRating, statList } from '../components.ts'
+import { codeTabs, section, starRating, statList } from '../components.ts'
 import {
   agentSection,
   familySection,
@@ -177,7 +177,8 @@ async function packHeader(
 function packActions(item: Item, visitor: ItemVisitor | undefined): Part {
   return visitor?.isOwner
     ? html`<a class="button" href="/studio/${item.id}">Open in studio</a>`
-    : html`${remixControl(item, visitor)}${reportLink(item)}`
+    : html`<a class="button" href="#install">Install</a
+        >${remixControl(item, visitor)}${reportLink(item)}`
 }
 
 /** The steps of a framework. */
@@ -222,34 +223,42 @@ async function fileSection(ctx: AppContext, item: Item, query: URLSearchParams):
   </section>`
 }
 
-/** The folder in which each agent looks for skills of its user. */
-const skillFolders = [
-  ['Claude Code', '~/.claude/skills'],
-  ['Codex', '~/.agents/skills'],
-  ['opencode', '~/.config/opencode/skills'],
-] as const
+const installers = {
+  claude: 'Claude Code',
+  codex: 'Codex',
+  opencode: 'opencode',
+  curl: 'curl',
+} as const
 
-const installLine = (link: string, folder: string): string =>
-  `mkdir -p ${folder} && curl -fsSL ${link}.tar.gz | tar xz -C ${folder}`
+/** The folder in which each agent looks for skills of its user. */
+const skillFolders = {
+  claude: '~/.claude/skills',
+  codex: '~/.agents/skills',
+  opencode: '~/.config/opencode/skills',
+} as const
+
+function installLine(link: string, name: keyof typeof installers): string {
+  const unpack = `curl -fsSL ${link}.tar.gz | tar xz`
+  const folder = name === 'curl' ? undefined : skillFolders[name]
+  return folder === undefined ? unpack : `mkdir -p ${folder} && ${unpack} -C ${folder}`
+}
 
 /** Lines that install a pack, one for each agent. */
 const installSection = (link: string): Html =>
-  section(
-    t('Install'),
-    html`<div class="install">
-      ${skillFolders.map(
-        ([name, folder]) =>
-          html`<h3>${name}</h3>
-            ${copyLine(installLine(link, folder), t('Install for {name}', { name }))}`,
-      )}
-      <h3>curl</h3>
-      ${copyLine(`curl -fsSL ${link}.tar.gz | tar xz`, t('Unpack here'))}
-      <p class="small">
-        Or download it as <a href="${link}.zip">zip</a> or <a href="${link}.tar.gz">tar.gz</a>, or
-        read <a href="${link}/SKILL.md">SKILL.md</a>.
-      </p>
-    </div>`,
-  )
+  html`<div id="install">
+    ${section(
+      t('Install'),
+      html`${codeTabs(
+          installers,
+          (name) => installLine(link, name),
+          (name) => t('Install for {name}', { name }),
+        )}
+        <p class="small">
+          Or download it as <a href="${link}.zip">zip</a> or <a href="${link}.tar.gz">tar.gz</a>, or
+          read <a href="${link}/SKILL.md">SKILL.md</a>.
+        </p>`,
+    )}
+  </div>`
 
 /** Renders what a person chooses a skill or framework by, for each item of a list by its id. */
 export async function readPackFacts(
