@@ -1,4 +1,10 @@
-import { FILE_HEADERS_ONLY, formatPatch, structuredPatch } from 'diff'
+import {
+  FILE_HEADERS_ONLY,
+  formatPatch,
+  parsePatch,
+  structuredPatch,
+  type StructuredPatchHunk,
+} from 'diff'
 
 /** The maximum length of a displayed line, and the context before the position of interest. */
 const lineCharsMax = 240
@@ -80,9 +86,15 @@ export function createDiff(before: string, after: string): Diff | undefined {
   if ([before, after].some(isTooLong)) return undefined
   const patch = structuredPatch('', '', before, after, '', '', options)
   if (!patch) return undefined
-  const all = patch.hunks.map(({ lines, oldStart, newStart }) =>
-    numberLines(lines, oldStart, newStart),
-  )
+  return toDiff(patch.hunks)
+}
+
+/** Returns a diff that `createPatch` made as `createDiff` does. */
+export const parseDiff = (diff: string): Diff =>
+  toDiff(parsePatch(diff).flatMap(({ hunks }) => hunks))
+
+function toDiff(hunks: StructuredPatchHunk[]): Diff {
+  const all = hunks.map(({ lines, oldStart, newStart }) => numberLines(lines, oldStart, newStart))
   const count = (counted: DiffLine['sign']): number =>
     all.reduce((sum, hunk) => sum + hunk.filter(({ sign }) => sign === counted).length, 0)
   let budget = diffLinesMax
@@ -94,7 +106,7 @@ export function createDiff(before: string, after: string): Diff | undefined {
   return { hunks: places, added: count('+'), removed: count('-'), left: Math.max(0, -budget) }
 }
 
-/** A unified diff of a file that `applyPatch` takes, with the numbers of its lines. */
+/** A unified diff of a file that a patch takes, with the numbers of its lines. */
 export interface UnifiedDiff {
   text: string
   added: number

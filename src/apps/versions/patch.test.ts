@@ -1,6 +1,6 @@
-import { expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import { startTestServer } from '../../testing/fixtures/test-server.ts'
+import { startTestServer, type TestAgent } from '../../testing/fixtures/test-server.ts'
 import { pauseMethod } from '../../testing/pause-method.ts'
 import { createPatch } from './diff.ts'
 
@@ -251,5 +251,131 @@ test('rejects invalid patches, foreign apps and pages that the safety check bloc
   const attack = { edits: [{ search: 'Line 5<', replace: `${phishing}<` }] }
   expect((await ann.call('POST', path, { patch: attack })).code).toBe('blocked_by_scan')
   expect((await ann.call('GET', `/apps/${id}`)).body).toMatchObject({ app: { version: 1 } })
+  await close()
+})
+
+describe('a diff as models write it', () => {
+  const page = [
+    '<!doctype html>',
+    '<title>Old</title>',
+    '<ul>',
+    '  <li>one</li>',
+    '',
+    '  <li>two</li>',
+    '</ul>',
+    '<ul>',
+    '  <li>one</li>',
+    '</ul>',
+    '',
+  ].join('\n')
+  const changed = page.replace('two', '2').replace('Old', 'New')
+
+  let ann: TestAgent
+  let close: () => Promise<void>
+  beforeAll(async () => {
+    const t = await startTestServer()
+    ann = await t.agent('ann')
+    close = t.close
+  })
+  afterAll(() => close())
+
+  const patch = async (diff: string, html = page) => {
+    const id = await ann.publish({ html })
+    const made = await ann.call('POST', `/apps/${id}/versions`, { patch: { diff } })
+    return { made, html: (await ann.call('GET', `/apps/${id}/html`)).body }
+  }
+  const names = '--- a/index.html\n+++ b/index.html\n'
+  const second = '   <li>one</li>\n \n-  <li>two</li>\n+  <li>2</li>\n </ul>\n'
+  const first = '-<title>Old</title>\n+<title>New</title>\n <ul>\n'
+
+  test.each([
+    ['right numbers', `${names}@@ -2,2 +2,2 @@\n${first}@@ -4,4 +4,4 @@\n${second}`],
+    ['wrong places', `${names}@@ -7,2 +9,2 @@\n${first}@@ -40,4 +44,4 @@\n${second}`],
+    ['wrong counts', `${names}@@ -2,9 +2,1 @@\n${first}@@ -4 +4,77 @@\n${second}`],
+    ['no numbers', `${names}@@\n${first}@@ ... @@\n${second}`],
+    ['no names of files', `@@ -2,2 +2,2 @@\n${first}@@ -4,4 +4,4 @@\n${second}`],
+    [
+      'CRLF',
+      `${names}@@ -2,2 +2,2 @@\n${first}@@ -4,4 +4,4 @@\n${second}`.replaceAll('\n', '\r\n'),
+    ],
+    [
+      'no space in empty lines',
+      `${names}@@ -2,2 +2,2 @@\n${first}@@ -4,4 +4,4 @@\n${second}`.replace('\n \n', '\n\n'),
+    ],
+    [
+      'no space before a line',
+      `${names}@@\n${first.replace(' <ul>', '<ul>')}@@\n${second.replace(' </ul>', '</ul>')}`,
+    ],
+    ['no line feed at the end', `${names}@@\n${first}@@\n${second}`.trimEnd()],
+    [
+      'headers of git and a fence',
+      `\`\`\`diff\ndiff --git a/index.html b/index.html\nindex 1..2 100644\n${names}@@ -2,2 +2,2 @@ <html>\n${first}@@ -4,4 +4,4 @@\n${second}\`\`\`\n`,
+    ],
+    [
+      'the form of apply_patch',
+      `*** Begin Patch\n*** Update File: index.html\n@@\n${first}@@\n${second}*** End of File\n*** End Patch`,
+    ],
+  ])('changes the page with %s', async (_, diff) => {
+    const { made, html } = await patch(diff)
+    expect([made.status, html]).toEqual([201, changed])
+    const crlf = await patch(diff, page.replaceAll('\n', '\r\n'))
+    expect([crlf.made.status, crlf.html]).toEqual([201, changed.replaceAll('\n', '\r\n')])
+  })
+
+  test('adds lines by a number alone, and at both ends of the page', async () => {
+    const lines = '<p>1</p>\n<p>2</p>\n<p>3</p>'
+    expect((await patch('@@ -1,0 +2,1 @@\n+<p>new</p>', lines)).html).toBe(
+      '<p>1</p>\n<p>new</p>\n<p>2</p>\n<p>3</p>',
+    )
+    expect((await patch('@@ -0,0 +1 @@\n+<b>', lines)).html).toBe(`<b>\n${lines}`)
+    const end = '@@ -3 +3,2 @@\n <p>3</p>\n+<p>4</p>'
+    expect((await patch(end, lines)).html).toBe(`${lines}\n<p>4</p>`)
+    const more = '@@ -3 +3 @@\n-<p>3</p>\n\\ No newline at end of file\n+<p>3</p>\n'
+    expect((await patch(more, lines)).html).toBe(`${lines}\n`)
+    const fewer = '@@ -3 +3 @@\n-<p>3</p>\n+<p>3</p>\n\\ No newline at end of file\n'
+    expect((await patch(fewer, `${lines}\n`)).html).toBe(lines)
+  })
+
+  test('changes lines that occur twice at their number only', async () => {
+    const hunk = (at: number) => `@@ -${at},2 +${at},2 @@\n <ul>\n-  <li>one</li>\n+  <li>1</li>\n`
+    expect((await patch(hunk(8))).html).toBe(page.replace(/one(?![^]*one)/, '1'))
+    const { made, html } = await patch(hunk(5))
+    expect(made).toMatchObject({ status: 409, code: 'patch_conflict' })
+    expect(made.text('error')).toContain('occurs several times, at lines 3, 8: add lines around it')
+    expect(html).toBe(page)
+  })
+
+  test('names the nearest lines where spaces differ, and stores nothing', async () => {
+    const diff = '@@ -5,3 +5,3 @@\n <li>two</li>\n-</ul>\n+</ol>\n'
+    const { made, html } = await patch(diff)
+    expect(made).toMatchObject({ status: 409, body: { change: 1, line: 6 } })
+    expect(made.text('nearest')).toStartWith('  <li>two</li>\n</ul>')
+    expect(html).toBe(page)
+    const minified = `<script>${'a=1;'.repeat(500)}function jump(){speed=4}${'b=2;'.repeat(500)}</script>`
+    const long = await patch('@@\n-function jump() {\n+function leap() {\n', minified)
+    expect(long.made.text('nearest')).toContain('function jump(){speed=4}')
+  })
+
+  test.each([
+    ['@@ -1,2 +1,2 @@\n', 'a line with @@ has no lines after it'],
+    ['-<title>Old</title>\n+<title>New</title>\n', 'line 1 has no line with @@ before it'],
+    ['--- /dev/null\n+++ b/new.js\n@@ -0,0 +1 @@\n+x\n', 'line 1 adds or deletes a file'],
+    ['Change the title to New.', 'The diff changes nothing'],
+  ])('says what is wrong with %j', async (diff, problem) => {
+    const { made, html } = await patch(diff)
+    expect(made).toMatchObject({ status: 400, code: 'bad_request' })
+    expect(made.text('error')).toContain(problem)
+    expect(html).toBe(page)
+  })
+})
+
+test('line ends of a search do not matter', async () => {
+  const { agent, close } = await startTestServer()
+  const ann = await agent('ann')
+  const id = await ann.publish({ html: '<title>W</title>\n<p>one</p>\n<p>two</p>\n' })
+  const edits = [{ search: '<p>one</p>\r\n<p>two', replace: '<p>1</p>\r\n<p>2' }]
+  expect((await ann.call('POST', `/apps/${id}/versions`, { patch: { edits } })).status).toBe(201)
+  const { body } = await ann.call('GET', `/apps/${id}/html`)
+  expect(body).toBe('<title>W</title>\n<p>1</p>\n<p>2</p>\n')
   await close()
 })

@@ -7,6 +7,7 @@ import { isHtml, isScript } from '../folders/page-names.ts'
 import { readPage } from '../page-content.ts'
 import type { PageUpload } from '../publish-request.ts'
 import type { PatchChange } from './apply-patch.ts'
+import { readDiff } from './read-diff.ts'
 import type { PatchRequest } from './schemas.ts'
 import { runPatch } from './source.ts'
 
@@ -23,16 +24,12 @@ const patchHelp =
   'Send a unified diff with the headers "--- a/index.html", "+++ b/index.html" and "@@ -1,3 +1,3 @@", or "edits".'
 
 /** Returns the changes of a patch in its order. Throws `bad_request`. */
-async function changesOf({ edits, diff }: PatchRequest): Promise<NamedChange[]> {
+function changesOf({ edits, diff }: PatchRequest): NamedChange[] {
   if ((edits === undefined) === (diff === undefined))
     rejectRequest('"patch" must have exactly one of "edits" and "diff".', 'patch')
   if (edits) return edits.map(({ file, ...change }) => ({ path: file, change }))
-  // Loaded on demand: most servers never read a diff at their start.
-  const { parsePatch } = await import('diff')
   try {
-    return parsePatch(diff ?? '').flatMap(({ newFileName, hunks }) =>
-      hunks.map((change) => ({ path: newFileName, change })),
-    )
+    return readDiff(diff ?? '')
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error)
     return rejectRequest(`The diff cannot be read: ${problem}. ${patchHelp}`, 'patch')
@@ -51,7 +48,7 @@ export async function patchVersion(
 ): Promise<PageUpload> {
   apps.checkBuilt(app)
   checkNewest(app, patch.version)
-  const changes = await changesOf(patch)
+  const changes = changesOf(patch)
   if (changes.length === 0) rejectRequest(`The diff changes nothing. ${patchHelp}`, 'patch')
   const version = await apps.getVersion(ctx, app.id, app.version)
   const assets = await listAssets(ctx, app.id, app.version)

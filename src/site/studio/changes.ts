@@ -1,5 +1,5 @@
 import { compareVersions } from '../../apps/versions/compare.ts'
-import type { Diff, DiffLine } from '../../apps/versions/diff.ts'
+import { type Diff, type DiffLine, parseDiff } from '../../apps/versions/diff.ts'
 import type { FileDiffBody } from '../../apps/versions/schemas.ts'
 import { comparePages } from '../../apps/versions/source.ts'
 import { getHtml } from '../../apps/versions/versions.ts'
@@ -139,7 +139,7 @@ const renderFiles = (files: FileDiffBody[]): Part =>
               diff !== '' &&
               html`<details>
                 <summary>Show changes</summary>
-                <pre tabindex="0" aria-label="Changes of ${path}"><code>${diff}</code></pre>
+                ${renderDiff(parseDiff(diff))}
               </details>`
             }
           </li>`,

@@ -1,0 +1,58 @@
+/** A hunk of a diff. */
+export interface Hunk {
+  /** Place of its first line before the change, from 1; undefined without numbers. */
+  start: number | undefined
+  /** Each begins with a space, `-`, `+`, or the backslash of a missing line feed at the end. */
+  lines: string[]
+}
+
+/** A hunk with the name of its file, which may be missing. */
+interface FileHunk {
+  path: string | undefined
+  change: Hunk
+}
+
+const hunkHeader = /^@@+(?:\s*-(\d+))?/
+/** Lines of git, of models and of Markdown around hunks, which change nothing. */
+const ignored = /^(?:diff --git |index |(?:old|new) mode |similarity index |rename |```|\*\*\* )/
+const addsOrDeletes =
+  /^(?:(?:new|deleted) file mode|\*\*\* (?:Add|Delete) File:|(?:---|\+\+\+) \/dev\/null)/
+const fileHeader = /^(?:\+\+\+|\*\*\* Update File:) ([^\t]+)/
+
+/**
+ * Reads a unified diff as models write it: numbers of its headers may be wrong or missing, and so
+ * may the space of a line that stays. Throws a SyntaxError that names the line.
+ */
+export function readDiff(text: string): FileHunk[] {
+  const hunks: FileHunk[] = []
+  const rows = text.split(/\r?\n/)
+  let path: string | undefined
+  let lines: string[] | undefined
+  for (const [at, row] of rows.entries()) {
+    const isPair = row.startsWith('--- ') && rows[at + 1]?.startsWith('+++ ') === true
+    const isHead = isPair || (row.startsWith('+++ ') && rows[at - 1]?.startsWith('--- ') === true)
+    if (addsOrDeletes.test(row) && (isHead || !/^[-+]/.test(row)))
+      throw new SyntaxError(`line ${at + 1} adds or deletes a file`)
+    const header = hunkHeader.exec(row)
+    if (header) {
+      lines = []
+      const start = header[1] === undefined ? undefined : Number(header[1])
+      hunks.push({ path, change: { start, lines } })
+    } else if (isHead || ignored.test(row)) {
+      lines = undefined
+      path = fileHeader.exec(row)?.[1]?.trim() ?? path
+    } else if (lines) lines.push(row)
+    else if (/^[-+]/.test(row))
+      throw new SyntaxError(`line ${at + 1} has no line with @@ before it`)
+  }
+  for (const { change } of hunks) change.lines = withSigns(change.lines)
+  if (hunks.some(({ change }) => change.lines.length === 0))
+    throw new SyntaxError('a line with @@ has no lines after it')
+  return hunks
+}
+
+/** Returns lines with a sign each. Empty ones at the end are the space between hunks. */
+function withSigns(rows: string[]): string[] {
+  const count = rows.findLastIndex((row) => row !== '') + 1
+  return rows.slice(0, count).map((row) => (/^[-+ \\]/.test(row) ? row : ` ${row}`))
+}
