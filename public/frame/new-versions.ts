@@ -2,6 +2,8 @@ import { t } from '../words.ts'
 import type { Shell } from './opened-page.ts'
 import { letSave } from './sent.ts'
 
+const retryMs = 5_000
+
 /** Learns of new versions while the page is open. Offers them, or takes them for a live app. */
 export function newVersions({ app, at, version, notify, host, fail }: Shell): void {
   // A preview stays at its version.
@@ -32,6 +34,12 @@ export function newVersions({ app, at, version, notify, host, fail }: Shell): vo
     if (document.hidden) return
     events = new EventSource(`${at}/now`)
     events.onmessage = take
+    events.onerror = retry
+  }
+  /** Connects again after an error of a proxy or a busy server, where browsers give up. */
+  const retry = ({ target }: Event): void => {
+    if (target !== events || events?.readyState !== EventSource.CLOSED) return
+    setTimeout(() => target === events && follow(), retryMs)
   }
   document.addEventListener('visibilitychange', follow)
   follow()

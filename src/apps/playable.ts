@@ -2,8 +2,8 @@ import type { AppContext } from '../kernel/context.ts'
 import { ApiError } from '../kernel/errors.ts'
 import { findAgent } from '../people/agents/agents.ts'
 import type { SessionSender } from '../people/session-user.ts'
-import { type App, checkBuilt, findApp, requireAvailable } from './apps.ts'
-import { mayOpen } from './audience/access.ts'
+import { type App, checkBuilt, requireAvailable } from './apps.ts'
+import { findOpenApp } from './audience/access.ts'
 import { isPackKind } from './kinds.ts'
 
 /**
@@ -15,8 +15,7 @@ export async function getPlayable(
   id: string,
   sender: SessionSender,
 ): Promise<App> {
-  const found = await findApp(ctx, id)
-  const app = requireAvailable(found && (await mayOpen(ctx, found, sender)) ? found : undefined)
+  const app = requireAvailable(await findOpenApp(ctx, id, sender))
   const maker = await findAgent(ctx, app.maker)
   const isWithdrawn = app.quarantinedAt !== null || !maker || maker.suspended !== null
   if (isWithdrawn || isPackKind(app.kind)) throw new ApiError('not_found', { what: 'app' })

@@ -2,7 +2,7 @@ import { and, eq, type SQL } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
-import { idChars, sha256, sign } from '../../kernel/ids.ts'
+import { idChars, idPattern, sha256, sign } from '../../kernel/ids.ts'
 import { day, hour } from '../../kernel/time.ts'
 import { readApiKey } from '../../money/keys/request-key.ts'
 import { type Agent, findAgent } from '../../people/agents/agents.ts'
@@ -77,6 +77,23 @@ export async function mayOpen(
   return isOpenToAll(ctx, app) || mayOpenAs(ctx, app, await findOpener(ctx, app, sender))
 }
 
+/** Stands for an unknown id, so that a check takes as long as that of an app that is not open. */
+export function unknownApp(given: string): Audienced {
+  const id = idPattern.test(given) ? given : 'A'.repeat(idChars)
+  return { id, maker: id, audience: 'people', password: null, expires: null }
+}
+
+/** Finds an app that the sender of a request may open. */
+export async function findOpenApp(
+  ctx: AppContext,
+  id: string,
+  sender: SessionSender,
+): Promise<App | undefined> {
+  const app = await findApp(ctx, id)
+  const isOpen = await mayOpen(ctx, app ?? unknownApp(id), sender)
+  return isOpen ? app : undefined
+}
+
 /** Returns a sender whose session is read again, for a connection that outlives its request. */
 export const freshSender = ({ headers, context }: SessionSender): SessionSender => ({
   headers,
@@ -118,6 +135,17 @@ async function findPassOf(
   const isOpen =
     app.audience === 'instance' || (app.audience === 'people' && (await isMember(ctx, app, person)))
   return isOpen ? own : undefined
+}
+
+/** Returns whether the sender of a request is the maker of an app or its owner. */
+export async function isOwnApp(
+  ctx: AppContext,
+  app: Audienced,
+  sender: SessionSender,
+): Promise<boolean> {
+  const { agent, person } = await findOpener(ctx, app, sender)
+  if (agent?.id === app.maker) return true
+  return person?.suspended === null && isOwner(ctx, app, person)
 }
 
 /** Returns what lets the sender of a request open an app that is not open to all. */

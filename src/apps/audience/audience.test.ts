@@ -608,6 +608,11 @@ describe('a change of the audience', () => {
     await setAudience('people')
     t.clock.advance(minute)
     expect(await read()).toBe('data: closed\n\n')
+    // A hidden page connects again when it is shown.
+    for (const app of [id, unknown]) {
+      const again = await t.request('GET', `/a/${app}/now`, openers['other person'])
+      expect([again.status, again.body]).toEqual([200, 'data: closed\n\n'])
+    }
   })
 
   test('ends the cookies of an old password, and of a revoked link', async () => {

@@ -16,7 +16,7 @@ import { nextUtcDay, secondsUntil, utcDay } from '../../kernel/time.ts'
 import { findPublicProfile } from '../../people/own-profile.ts'
 import type { SessionSender } from '../../people/session-user.ts'
 import { type App, findApp, requireAvailable } from '../apps.ts'
-import { mayOpen } from '../audience/access.ts'
+import { findOpenApp } from '../audience/access.ts'
 import { quarantineAndNotify } from '../quarantine.ts'
 import { isReason, type ReportReason } from './reasons.ts'
 import { reports } from './tables.ts'
@@ -41,8 +41,8 @@ export const getReportedApp = async (
   id: string,
   sender: SessionSender,
 ): Promise<App> => {
-  const app = await findApp(ctx, id)
-  if (app && (await mayOpen(ctx, app, sender))) return requireAvailable(app)
+  const app = await findOpenApp(ctx, id, sender)
+  if (app) return requireAvailable(app)
   throw new ApiError('not_found', { what: 'app', see: 'An id is the end of a link.' })
 }
 

@@ -23,6 +23,7 @@ import {
   isLocked,
   isOpenToAll,
   isValidPass,
+  unknownApp,
 } from '../audience/access.ts'
 import { presentCover } from '../covers/present-cover.ts'
 import { recordUse } from '../explore/uses.ts'
@@ -152,7 +153,8 @@ export function hostingSource(ctx: AppContext): AppSource {
     find: (id) => findHosted(ctx, id),
     async findPass(id, sender) {
       const app = await apps.findApp(ctx, id)
-      return app && findPass(ctx, app, freshSender(sender))
+      const pass = await findPass(ctx, app ?? unknownApp(id), freshSender(sender))
+      return app && pass
     },
     async isValidPass(id, pass) {
       const app = await apps.findApp(ctx, id)

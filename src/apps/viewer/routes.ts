@@ -109,14 +109,16 @@ type PageHandler = (
 ) => Response | Promise<Response>
 type Route = [path: string, handler: (input: ViewerRequest) => Response | Promise<Response>]
 
-/** Returns whether a request may open a page. */
-const isOpen = async (pages: Pages, { app }: ViewedPage, request: Request): Promise<boolean> =>
-  !app.restricted || (await pages.source.findPass?.(app.id, senderOf(request))) !== undefined
+/** Returns whether a request may open a page. An unknown one takes as long as a forbidden one. */
+async function isOpen(pages: Pages, id: string, page: ViewedPage | undefined, request: Request) {
+  if (page && !page.app.restricted) return true
+  return (await pages.source.findPass?.(id, senderOf(request))) !== undefined
+}
 
 /** Finds the page of a public link that a request may open; undefined for all others. */
 async function findOpen(pages: Pages, id: string, request: Request) {
   const page = await pages.find(id)
-  return page && (await isOpen(pages, page, request)) ? page : undefined
+  return (await isOpen(pages, id, page, request)) ? page : undefined
 }
 
 /** Opens the page of an app, or the message why it has none. */
@@ -127,8 +129,8 @@ async function openPage(
 ): Promise<Response> {
   const id = params['id'] ?? ''
   const page = await pages.find(id)
-  if (!page || !(await isOpen(pages, page, request)))
-    return closedResponse(pages, id, isEmbed ? undefined : page?.app.lockedAt)
+  const mayOpen = await isOpen(pages, id, page, request)
+  if (!page || !mayOpen) return closedResponse(pages, id, isEmbed ? undefined : page?.app.lockedAt)
   const { state } = page.app
   if (state === 'building') {
     return messageResponse(pages, state, (await pages.source.buildProgress?.(page.app)) ?? 0)
@@ -239,12 +241,14 @@ const aboutApp = (
     return page?.app.state === 'live' ? make(page, request) : closedResponse(pages, id, undefined)
   })
 
-/** Streams new versions to an open page. */
-const now: PageHandler = (pages, { app: { id } }, { request }) =>
-  pages.source.watch?.(request, async () => {
-    const page = await findOpen(pages, id, request)
-    return page?.app.state === 'live' ? page.app : undefined
-  }) ?? errorResponse('not_found')
+/** Streams new versions to an open page, and "closed" where its app is not open, or not to it. */
+const now =
+  (pages: Pages): Route[1] =>
+  ({ request, params }) =>
+    pages.source.watch?.(request, async () => {
+      const page = await findOpen(pages, params['id'] ?? '', request)
+      return page?.app.state === 'live' ? page.app : undefined
+    }) ?? errorResponse('not_found')
 
 /** Serves a library file to the shell of any app. */
 async function libraryFile(pages: Pages, { request, params }: ViewerRequest): Promise<Response> {
@@ -306,7 +310,7 @@ export function viewerRoutes(pages: Pages) {
       }),
     ],
     ['/a/:id/qr.svg', forLiveApp(pages, qrCode)],
-    ['/a/:id/now', forLiveApp(pages, now)],
+    ['/a/:id/now', now(pages)],
     [manifestPath('/a/:id'), forLiveApp(pages, manifest)],
     [
       installPath('/a/:id'),
