@@ -21,10 +21,16 @@ function baseOf(html: string, { address, page }: OwnFiles): string {
   return url?.href.startsWith(address) ? url.href : own
 }
 
-const readable = /^(?:img|audio|video|image)$/
-/** The opaque origin of a page can read the pixels of its own files only with CORS. */
+const readable = /^(?:img|audio|video|image|script)$/
+/** A script is loaded as it was preloaded. */
+const isScriptPreload = (tag: Tag): boolean =>
+  tag.name === 'link' && /^script$/i.test(attributeOf(tag.text, 'as') ?? '')
+/**
+ * The opaque origin of a page can read the pixels of its own files, and what their scripts throw,
+ * only with CORS.
+ */
 const withCors = (tag: Tag, address: string): string =>
-  readable.test(tag.name) &&
+  (readable.test(tag.name) || isScriptPreload(tag)) &&
   !/\scrossorigin\b/i.test(tag.text) &&
   isFile(tag, 'src|srcset|href|poster', address)
     ? tag.text.replace(/^<\w+/, '$& crossorigin')

@@ -25,14 +25,15 @@ function addImportMap(imports: Addresses['imports']): void {
 }
 
 /**
- * Lets a page read the pixels and samples of its files, which CORS allows to its opaque origin.
- * Those of a copy are its own.
+ * Lets a page read the pixels and samples of its files, and what their scripts throw, which CORS
+ * allows to its opaque origin. Those of a copy are its own.
  */
 function makeReadable(element: unknown, url: unknown, { urlOf, copy }: Addresses): void {
   if (copy) return
   const isElement =
     element instanceof HTMLImageElement ||
     element instanceof HTMLMediaElement ||
+    element instanceof HTMLScriptElement ||
     element instanceof SVGImageElement
   if (isElement && !element.hasAttribute('crossorigin') && urlOf(url) !== undefined) {
     element.setAttribute('crossorigin', '')
