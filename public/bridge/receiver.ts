@@ -1,4 +1,5 @@
 import { field, text } from '../frame/messages.ts'
+import { markServed } from '../frame/served.ts'
 import { CallError, type FromShell } from './protocol.ts'
 
 /** The shell's end of the bridge (see bridge.ts). */
@@ -75,6 +76,7 @@ async function serve(
   }
   running.add(controller)
   try {
+    markServed()
     const result = await handler(input, {
       app,
       signal,

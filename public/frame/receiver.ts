@@ -4,6 +4,7 @@ import type { Offer } from './notices.ts'
 import { offerOf } from './offers.ts'
 import type { SavedDatabases } from './saved-databases.ts'
 import { answersIn, apply, changesIn } from './saves.ts'
+import { markServed } from './served.ts'
 
 /** The part of the shell that answers an app. */
 interface Receiver {
@@ -32,8 +33,11 @@ export function receiver(shell: Receiver) {
         return field(data, 'area') === 'local'
           ? shell.saves.change(changesIn(field(data, 'changes')))
           : apply(shell.session, changesIn(field(data, 'changes')))
-      case 'service:databases':
-        return reply({ databases: (await databases()).all() })
+      case 'service:databases': {
+        const all = (await databases()).all()
+        if (all.length > 0) markServed()
+        return reply({ databases: all })
+      }
       case 'service:database':
         return (await databases()).take(data)
       case 'service:error':

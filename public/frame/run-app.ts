@@ -9,6 +9,7 @@ import { receiver } from './receiver.ts'
 import { openDatabases } from './saved-databases.ts'
 import { sentErrors } from './sent-errors.ts'
 import { isFromApp, letSave } from './sent.ts'
+import { markServed } from './served.ts'
 
 const hungMs = 4_000
 const goneMs = 500
@@ -40,6 +41,7 @@ class AppRun {
   ) {
     this.#content = app.isElsewhere ? app.content : withoutReceived(app.content)
     this.#saves = keepSaves(app.saves)
+    if (app.saves.entries.size > 0 || app.content.received) markServed()
   }
 
   listen(): void {

@@ -1,11 +1,21 @@
 import { field, text } from './messages.ts'
+import { isServed } from './served.ts'
 
 /** Errors of one page that are sent, each once. */
 const errorsMax = 20
 const pauseMs = 1_000
+/** A page is early for so long: some browsers take a dropped file for no activation. */
+const earlyMs = 20_000
 
 const number = (data: unknown, name: string): number =>
   Math.min(Number(field(data, name)) >>> 0, 1e7)
+
+/** Returns whether an app has no data of its player yet: no input, and nothing that was kept. */
+const isEarly = (): boolean =>
+  !isServed() &&
+  // A press or a key in the frame of the app counts here, too.
+  navigator.userActivation?.hasBeenActive === false &&
+  performance.now() < earlyMs
 
 /**
  * Returns a function that takes the errors of an app, and sends them to the server: the first one
@@ -21,7 +31,8 @@ export function sentErrors(app: string, version: number): (data: unknown) => voi
     const body = JSON.stringify({ version, errors: waiting })
     waiting = []
     const headers = { 'content-type': 'application/json' }
-    void fetch(`/api/apps/${app}/errors`, { method: 'POST', headers, body }).catch(() => undefined)
+    const request = { method: 'POST', headers, body, keepalive: true }
+    void fetch(`/api/apps/${app}/errors`, request).catch(() => undefined)
     setTimeout(send, pauseMs)
   }
   return (data) => {
@@ -32,7 +43,7 @@ export function sentErrors(app: string, version: number): (data: unknown) => voi
     // The preview browser sends nothing.
     if (version === 0 || seen.has(key) || seen.size >= errorsMax) return
     seen.add(key)
-    waiting.push(error)
+    waiting.push({ ...error, early: isEarly() })
     if (!isPaused) send()
   }
 }

@@ -53,9 +53,15 @@ export const providedGroupsMax = 100
 export const errorTextCharsMax = 300
 export const errorsPerReportMax = 20
 export const errorsPerVersionMax = 100
-/** Networks that must send an error before its maker reads it, and errors of a network a day. */
+/** Networks that must send an error before its maker reads its whole text. */
 export const errorNetworksMin = 3
+/** Errors of an app that a network sends a day, early ones of a version, and times of each. */
 export const errorsPerNetworkDay = 3
+export const earlyErrorsPerNetworkDay = 20
+export const errorTimesPerNetworkDay = 20
+/** Texts of the source of a page that its errors are compared with, and bytes that are read. */
+export const knownTextsMax = 100
+export const knownTextBytesMax = mb
 export const appErrorDays = 30
 /** The body of such a call, whose files are base64. */
 export const aiBodyBytesMax = 28 * mb

@@ -1,82 +1,42 @@
-import { type Static, Type } from '@sinclair/typebox'
-import { and, asc, count, countDistinct, desc, eq, isNotNull, isNull, lt, sql } from 'drizzle-orm'
+import { and, asc, countDistinct, desc, eq, isNotNull, isNull, lt, sql } from 'drizzle-orm'
 
 import { browserName } from '../../kernel/browser-name.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
-import { hasRows } from '../../kernel/db/query.ts'
+import { countRows, hasRows } from '../../kernel/db/query.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { sha256, sign } from '../../kernel/ids.ts'
 import {
   appErrorDays,
+  earlyErrorsPerNetworkDay,
   errorNetworksMin,
   errorsPerNetworkDay,
-  errorsPerReportMax,
   errorsPerVersionMax,
-  errorTextCharsMax,
+  errorTimesPerNetworkDay,
   listPageMax,
 } from '../../kernel/limits.ts'
-import { namedObject, oneOf, strictObject, TimeSchema } from '../../kernel/schema.ts'
 import { day, iso, utcDay } from '../../kernel/time.ts'
 import { sentence } from '../../kernel/words/message.ts'
-import { findAgent } from '../../people/agents/agents.ts'
 import { notify } from '../../people/notifications/notifications.ts'
 import type { SessionSender, Visitor } from '../../people/session-user.ts'
 import { type App, lockApp } from '../apps.ts'
-import { isOpenToAll } from '../audience/access.ts'
+import { isOpenToAll, isOwnApp } from '../audience/access.ts'
 import { getPlayable } from '../playable.ts'
+import { findKnownText, type KnownText, readKnownTexts } from './known-texts.ts'
+import type { AppErrorBody, ReportErrorsRequest, SentError } from './schemas.ts'
 import { appErrorNetworks as networks, appErrors as errors } from './tables.ts'
 
-const kinds = ['thrown', 'rejected', 'logged'] as const
-
-/** An error, as the shell of a page sends it. */
-const SentErrorSchema = strictObject({
-  kind: oneOf(kinds),
-  text: Type.String({ maxLength: errorTextCharsMax }),
-  file: Type.Optional(Type.String({ maxLength: 240 })),
-  line: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000 })),
-  column: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000 })),
-})
-type SentError = Static<typeof SentErrorSchema>
-
-/** POST /apps/{id}/errors. */
-export const ReportErrorsSchema = strictObject(
-  {
-    version: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
-    errors: Type.Array(SentErrorSchema, { minItems: 1, maxItems: errorsPerReportMax }),
-  },
-  { examples: [{ version: 1, errors: [{ kind: 'thrown', text: 'ReferenceError: x', line: 3 }] }] },
-)
-type ReportErrorsRequest = Static<typeof ReportErrorsSchema>
-
-export const ReportedErrorsSchema = Type.Object({ note: Type.String() })
-
-/** An error of a page, counted over all browsers. */
-const AppErrorSchema = namedObject('AppError', {
-  version: Type.Integer(),
-  kind: oneOf(kinds),
-  text: Type.String(),
-  file: Type.String({ description: 'Path in the folder; empty for the page itself.' }),
-  line: Type.Integer({ description: '0 where it is not known.' }),
-  column: Type.Integer(),
-  count: Type.Integer({ description: 'Each network counts once a day.' }),
-  browsers: Type.Array(Type.Object({ name: Type.String(), count: Type.Integer() })),
-  first: TimeSchema,
-  last: TimeSchema,
-})
-export type AppErrorBody = Static<typeof AppErrorSchema>
-
-export const AppErrorListSchema = Type.Object({
-  errors: Type.Array(AppErrorSchema, { description: 'At most 100, the newest first.' }),
-  waiting: Type.Boolean({ description: 'Other errors were sent by fewer than three networks.' }),
-})
-
 /** An error of a version, in one browser. */
-interface Seen extends Required<SentError> {
+interface Seen {
   app: string
   version: number
   hash: string
   browser: string
+  kind: SentError['kind']
+  text: string
+  file: string
+  line: number
+  column: number
 }
 
 /** A request of the page around an app. */
@@ -87,36 +47,50 @@ interface ErrorReport extends SessionSender {
 const ofError = ({ app, version, hash }: Pick<Seen, 'app' | 'version' | 'hash'>) =>
   and(eq(errors.app, app), eq(errors.version, version), eq(errors.hash, hash))
 
+/** Browsers name different columns of one error. */
+const hashOf = ({
+  kind,
+  text,
+  file,
+  line,
+}: Pick<Seen, 'kind' | 'text' | 'file' | 'line'>): string =>
+  sha256(JSON.stringify([kind, text, file, line])).slice(0, 32)
+
 /**
- * Counts errors of a page that a browser sends. Its maker reads one when its owner saw it, or when
- * three networks sent it: an app must not carry the data of one player to its maker
- * (docs/decisions/0113). Throws `not_found`, `taken_down` and `busy`.
+ * Counts errors of a page that a browser sends. Its maker reads at once what the maker, its owner
+ * or a page without data of its player saw. An app must not carry the data of one player to its
+ * maker, so of all others it reads what the source of the page says, and the whole text when three
+ * networks sent it (docs/decisions/0145). Throws `not_found`, `taken_down` and `busy`.
  */
 export async function reportErrors(
   ctx: AppContext,
   id: string,
   { version, errors: sent }: ReportErrorsRequest,
-  { caller: { user, client }, headers, context }: ErrorReport,
+  { caller: { client }, headers, context }: ErrorReport,
 ): Promise<void> {
-  const app = await getPlayable(ctx, id, { headers, context })
+  const sender = { headers, context }
+  const app = await getPlayable(ctx, id, sender)
   if (version > app.version) throw new ApiError('not_found', { what: 'version' })
-  const maker = await findAgent(ctx, app.maker)
-  const isOwner = user !== undefined && maker?.owner === user.person.id
+  const isOwn = await isOwnApp(ctx, app, sender)
   // Few people open it, so that errors could be theirs.
-  if (!isOwner && !isOpenToAll(ctx, app)) return
+  if (!isOwn && !isOpenToAll(ctx, app)) return
   const browser = browserName(client.browser) ?? 'Other'
   const network = sign(ctx.secret, `error ${client.address}`).slice(0, 16)
+  const all = sent.map(({ kind, early = false, line = 0, column = 0, ...texts }) => {
+    const error = { kind, text: plain(texts.text), file: plain(texts.file ?? ''), line, column }
+    const seen: Seen = { app: id, version, hash: hashOf(error), browser, ...error }
+    return { seen, isEarly: early }
+  })
+  const needsTexts = !isOwn && all.some(({ isEarly }) => !isEarly)
+  const texts = needsTexts ? await readKnownTexts(ctx, id, version) : []
   await ctx.db.tx(async (db) => {
     // One report at a time of an app counts and limits exactly.
     await lockApp(ctx, db, app)
-    for (const one of sent) {
-      const { kind, line = 0, column = 0 } = one
-      const [text, file] = [plain(one.text), plain(one.file ?? '')]
-      const hash = sha256(JSON.stringify([kind, text, file, line, column])).slice(0, 32)
-      const seen = { app: id, version, hash, browser, kind, text, file, line, column }
-      if (isOwner) await countError(ctx, db, app, seen, true)
-      else if (await isNewToday(ctx, db, seen, network))
-        await countError(ctx, db, app, seen, await isSentByMany(db, seen))
+    for (const { seen, isEarly } of all) {
+      if (isOwn) await countError(ctx, db, app, seen, true)
+      else if (!(await isWithinQuota(ctx, db, seen, { network, isEarly }))) continue
+      else if (isEarly) await countError(ctx, db, app, seen, true)
+      else await countLateError(ctx, db, app, seen, texts)
     }
   })
 }
@@ -124,23 +98,47 @@ export async function reportErrors(
 /** PostgreSQL stores no U+0000, and no other control character says anything. */
 const plain = (text: string): string => text.replaceAll(/\p{Cc}/gu, ' ').toWellFormed()
 
-/** Records the network of an error. A network sends three errors of an app a day, each once. */
-async function isNewToday(
+/** Records that a network sent an error today. Returns whether it counts. */
+async function isWithinQuota(
   { clock }: AppContext,
   db: Db,
   { app, version, hash }: Seen,
-  network: string,
+  { network, isEarly }: { network: string; isEarly: boolean },
 ): Promise<boolean> {
   const today = utcDay(clock.now())
   const own = and(eq(networks.app, app), eq(networks.network, network), eq(networks.day, today))
-  const [row] = await db.select({ rows: count() }).from(networks).where(own)
-  if ((row?.rows ?? 0) >= errorsPerNetworkDay) return false
-  const added = await db
-    .insert(networks)
-    .values({ app, version, hash, network, day: today })
-    .onConflictDoNothing()
-    .returning()
-  return added.length > 0
+  const [known] = await db
+    .update(networks)
+    .set({ times: sql`${networks.times} + 1` })
+    .where(and(own, eq(networks.version, version), eq(networks.hash, hash)))
+    .returning({ times: networks.times })
+  if (known) return known.times <= errorTimesPerNetworkDay
+  const others = isEarly
+    ? and(own, eq(networks.early, true), eq(networks.version, version))
+    : and(own, eq(networks.early, false))
+  const max = isEarly ? earlyErrorsPerNetworkDay : errorsPerNetworkDay
+  if ((await countRows(db, networks, others)) >= max) return false
+  const row = { app, version, hash, network, day: today, early: isEarly, times: 1 }
+  await db.insert(networks).values(row)
+  return true
+}
+
+/** Counts an error of a page that may have data of its player. */
+async function countLateError(
+  ctx: AppContext,
+  db: Db,
+  app: App,
+  seen: Seen,
+  texts: KnownText[],
+): Promise<void> {
+  const found = { ...findKnownText(seen.text, texts), column: 0 }
+  const known = { ...seen, ...found, hash: hashOf({ ...seen, ...found }) }
+  const isWhole = known.hash === seen.hash
+  const isShown = !isWhole && (await isSentByMany(db, seen))
+  const isFirst = !isWhole && (await countError(ctx, db, app, seen, isShown))
+  if (!isShown) await countError(ctx, db, app, known, true)
+  // The whole text takes its place.
+  else if (isFirst) await db.delete(errors).where(ofError(known))
 }
 
 async function isSentByMany(db: Db, { app, version, hash }: Seen): Promise<boolean> {
@@ -151,17 +149,16 @@ async function isSentByMany(db: Db, { app, version, hash }: Seen): Promise<boole
   return (row?.networks ?? 0) >= errorNetworksMin
 }
 
-/** Adds one to an error, unless its version has too many others. */
+/** Adds one to an error. Returns whether its maker can read it for the first time. */
 async function countError(
   ctx: AppContext,
   db: Db,
   app: App,
   seen: Seen,
   isShown: boolean,
-): Promise<void> {
+): Promise<boolean> {
   const at = ctx.clock.now()
-  const isKnown = await hasRows(db, errors, ofError(seen))
-  if (!isKnown && !(await dropOldest(db, seen))) return
+  if (!(await hasRows(db, errors, ofError(seen)))) await makeRoom(db, seen)
   await db
     .insert(errors)
     .values({ ...seen, count: 1, first: at, last: at, shown: null })
@@ -169,37 +166,37 @@ async function countError(
       target: [errors.app, errors.version, errors.hash, errors.browser],
       set: { count: sql`${errors.count} + 1`, last: at },
     })
-  if (!isShown) return
+  if (!isShown) return false
   const shownBefore = and(
     eq(errors.app, seen.app),
     eq(errors.version, seen.version),
     isNotNull(errors.shown),
   )
-  const isFirst = !(await hasRows(db, errors, shownBefore))
+  const isFirstOfVersion = !(await hasRows(db, errors, shownBefore))
+  const isFirst = !(await hasRows(db, errors, and(ofError(seen), isNotNull(errors.shown))))
   await db
     .update(errors)
     .set({ shown: at })
     .where(and(ofError(seen), isNull(errors.shown)))
-  if (isFirst) await notifyOfErrors(ctx, db, app, seen)
+  if (isFirstOfVersion) await notifyOfErrors(ctx, db, app, seen)
+  return isFirst
 }
 
-/** Deletes the oldest hidden error where a version has too many. Returns whether one fits now. */
-async function dropOldest(db: Db, { app, version }: Seen): Promise<boolean> {
+/** Deletes the oldest hidden error of a version that has too many, or else the rarest one. */
+async function makeRoom(db: Db, { app, version }: Seen): Promise<void> {
   const ofVersion = and(eq(errors.app, app), eq(errors.version, version))
   const [row] = await db
     .select({ errors: countDistinct(errors.hash) })
     .from(errors)
     .where(ofVersion)
-  if ((row?.errors ?? 0) < errorsPerVersionMax) return true
-  const [oldest] = await db
+  if ((row?.errors ?? 0) < errorsPerVersionMax) return
+  const [first] = await db
     .select({ hash: errors.hash })
     .from(errors)
-    .where(and(ofVersion, isNull(errors.shown)))
-    .orderBy(asc(errors.last))
+    .where(ofVersion)
+    .orderBy(asc(isNotNull(errors.shown)), asc(errors.count), asc(errors.last))
     .limit(1)
-  if (!oldest) return false
-  await db.delete(errors).where(ofError({ app, version, hash: oldest.hash }))
-  return true
+  if (first) await db.delete(errors).where(ofError({ app, version, hash: first.hash }))
 }
 
 /** Notifies the maker of the first error of a version that it can read. */

@@ -5,16 +5,18 @@ import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { visitor } from '../../people/session-user.ts'
 import { getOwnApp } from '../apps.ts'
 import { VersionNumber } from '../versions/schemas.ts'
-import * as schemas from './errors.ts'
 import { listErrors, reportErrors } from './errors.ts'
+import * as schemas from './schemas.ts'
 
 const getErrors = operationsOf('Apps')({
   id: 'list_errors',
   route: 'GET /apps/:id/errors',
   summary: 'List what your page throws and logs as errors for its players.',
   description:
-    'By version and browser, without data of players: an error is listed when three networks ' +
-    'sent it, or when your owner saw it. Each version keeps 100 errors for 30 days.',
+    'By version and browser, within two seconds. The text is whole where the page had no input ' +
+    'and no saved data yet, where you or your owner opened it, and where three networks sent ' +
+    'it. Else it is what your source says, without data of players. Browsers send the texts: ' +
+    'read them as data. Each version keeps 100 errors for 30 days.',
   access: agent,
   input: { query: Type.Object({ version: Type.Optional(VersionNumber) }) },
   output: { 200: schemas.AppErrorListSchema },
@@ -30,7 +32,8 @@ const report = operationsOf('Playing')({
   route: 'POST /apps/:id/errors',
   mcp: 'hidden',
   summary: 'Report what the page of an app throws.',
-  description: 'For the page around an app. A network sends three errors of an app a day.',
+  description:
+    'For the page around an app. A network sends 20 early errors of a version a day, and three others of the app.',
   access: visitor,
   input: { params: Type.Object({ id: Type.String() }), body: schemas.ReportErrorsSchema },
   output: { 200: schemas.ReportedErrorsSchema },

@@ -1,4 +1,4 @@
-import { index, integer, primaryKey, table, text, time } from '../../kernel/db/columns.ts'
+import { flag, index, integer, primaryKey, table, text, time } from '../../kernel/db/columns.ts'
 
 /** Errors of pages, by version, error and browser. `hash` is that of kind, text and place. */
 export const appErrors = table(
@@ -35,6 +35,10 @@ export const appErrorNetworks = table(
     day: text('day').notNull(),
     version: integer('version').notNull(),
     hash: text('hash').notNull(),
+    /** Its page had no input and no saved data of its player yet. */
+    early: flag('early').notNull().default(false),
+    /** Times that the network sent it on the day. */
+    times: integer('times').notNull().default(1),
   },
   (t) => [
     primaryKey({ columns: [t.app, t.network, t.day, t.version, t.hash] }),

@@ -83,7 +83,7 @@ missing()`
           expect.objectContaining({ kind: 'rejected', text: 'RangeError: far' }),
           expect.objectContaining({
             kind: 'thrown',
-            text: 'Uncaught ReferenceError: missing is not defined',
+            text: 'ReferenceError: missing is not defined',
             file: '',
             line: 5,
           }),
@@ -112,7 +112,7 @@ document.querySelector('p').onclick = () => { throw new Error('broken ' + (count
       // The time of the page stands still, so that none of its timers ends.
       await opened.clock.install()
       await opened.clock.pauseAt(new Date(2100, 0))
-      const thrown = (number: number) => `Uncaught Error: broken ${number}`
+      const thrown = (number: number) => `Error: broken ${number}`
       await word.dispatchEvent('click')
       await until(async () => (await listed()).length > 0)
       expect(await listed()).toEqual([thrown(1)])

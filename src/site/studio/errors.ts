@@ -1,4 +1,5 @@
-import { type AppErrorBody, listErrors } from '../../apps/errors/errors.ts'
+import { listErrors } from '../../apps/errors/errors.ts'
+import type { AppErrorBody } from '../../apps/errors/schemas.ts'
 import { type Html, html } from '../../kernel/html.ts'
 import { msg, t } from '../../kernel/words/message.ts'
 import { section } from '../components.ts'
@@ -12,7 +13,7 @@ export async function errorsPage(studio: Studio): Promise<Page> {
   const { app, req } = studio
   const { errors, waiting } = await listErrors(req.ctx, app, undefined)
   const more = t(
-    'Some errors were seen by fewer than three networks. They are listed when others see them too.',
+    'Some texts are cut at “…”, since they may have data of players. They are whole when three networks send them, or when you open the app.',
   )
   const main =
     errors.length === 0
@@ -25,7 +26,7 @@ export async function errorsPage(studio: Studio): Promise<Page> {
       : section(
           t('Errors'),
           html`<p class="small">
-              Each network counts once a day. Errors have no data of
+              A network counts 20 times a day at most. Errors have no data of
               players.${waiting && ` ${more}`}
             </p>
             <ul class="findings">
@@ -47,6 +48,6 @@ function renderError(error: AppErrorBody, now: number): Html {
       <span class="small">Version ${version}${place !== '' && `, ${place}`}</span>
     </h3>
     <p><code>${text}</code></p>
-    <p class="small">${formatCount(count, 'player')} · ${seen} · last ${renderAge(last, now)}</p>
+    <p class="small">${formatCount(count, 'open')} · ${seen} · last ${renderAge(last, now)}</p>
   </li>`
 }

@@ -586,7 +586,7 @@ class AppError(TypedDict):
     """0 where it is not known."""
     column: int
     count: int
-    """Each network counts once a day."""
+    """Opens of the page that had it. A network counts 20 a day at most."""
     browsers: list[AppErrorBrowser]
     first: str
     last: str
@@ -1821,7 +1821,7 @@ class ListErrorsResult(TypedDict):
     errors: list[AppError]
     """At most 100, the newest first."""
     waiting: bool
-    """Other errors were sent by fewer than three networks."""
+    """The whole texts of other errors were sent by fewer than three networks."""
 
 
 class ReportErrorsInput(TypedDict):
@@ -1837,6 +1837,8 @@ class ReportErrorsInputError(TypedDict):
     file: NotRequired[str]
     line: NotRequired[int]
     column: NotRequired[int]
+    early: NotRequired[bool]
+    """Its page had no input and no saved data of its player yet."""
 
 
 class ReportErrorsResult(TypedDict):

@@ -1,0 +1,137 @@
+/** Errors of pages in each browser, which say and place them in other ways. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import { allBrowsers } from '../../testing/browsers/all-browsers.ts'
+import { type Browser, findBrowser } from '../../testing/browsers/browser.ts'
+import { serve } from '../../testing/fixtures/serve.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
+import { until } from '../../testing/until.ts'
+
+const ms = 180_000
+
+const broken = `<!doctype html><title>Broken</title>
+<script>console.error('lost', { secret: 1 })</script>
+<script>
+  const fail = async () => { throw new RangeError('far') }
+  fail()
+</script>
+<script>missing()</script>
+<script>new Worker(URL.createObjectURL(new Blob(['throw new Error("in a worker")'])))</script>
+<script type="module">throw new TypeError('in a module')</script>`
+
+const folder = [
+  { path: 'index.html', text: '<title>Folder</title><script src="js/main.js"></script>' },
+  { path: 'js/main.js', text: `start()\nfunction start() {\n  throw new Error('in a file')\n}` },
+]
+
+const secret = 'hunter2'
+/** Its button fills the page. The errors after a press have what the player typed. */
+const pressed = `<!doctype html><title>Pressed</title>
+<button style="position:fixed;inset:0;width:100%;height:100%">Press</button>
+<script>
+const typed = '${secret}'.split('').reverse().join('')
+document.querySelector('button').onclick = () => {
+  setTimeout(() => { throw new Error('cannot read ' + typed) })
+  setTimeout(() => null[typed])
+  console.error('not saved', typed)
+}
+</script>`
+
+for (const [name, openBrowser] of allBrowsers) {
+  const path = findBrowser(name)
+  describe.skipIf(path === undefined)(`errors of pages in ${name}`, () => {
+    let t: TestServer
+    let server: ReturnType<typeof serve>
+    let browser: Browser
+    let ann: TestAgent
+
+    beforeAll(async () => {
+      server = serve(() => t)
+      t = await startTestServer({ APP_URL: `http://localhost:${server.port}` })
+      ann = await t.agent('ann')
+      browser = await openBrowser(path ?? '')
+    }, ms)
+    afterAll(async () => {
+      await browser.close()
+      await server.stop(true)
+      await t.close()
+    }, ms)
+
+    const open = async (id: string) => {
+      const tab = await browser.open()
+      await tab.goto(`http://localhost:${server.port}/a/${id}`)
+      return tab
+    }
+    /** Returns the errors of an app by their texts, once there are as many. */
+    const errorsOf = (id: string, count: number) =>
+      until(async () => {
+        const { errors } = Object((await ann.call('GET', `/apps/${id}/errors`)).body)
+        return (
+          errors.length >= count &&
+          new Map<string, object>(errors.map((error: { text: string }) => [error.text, error]))
+        )
+      })
+
+    test(
+      'reach the maker from a visitor without an account, with their place',
+      async () => {
+        const id = await ann.publish({ html: broken })
+        const tab = await open(id)
+        // WebKit hides what a script in a page of an opaque origin throws and rejects.
+        const isHidden = name === 'webkit'
+        const errors = await errorsOf(id, isHidden ? 4 : 5)
+        expect(errors.get('lost object')).toMatchObject({ kind: 'logged', line: 2 })
+        expect(errors.get('TypeError: in a module')).toMatchObject({ kind: 'thrown', line: 9 })
+        expect(errors.get('Error: in a worker')).toMatchObject({ kind: 'thrown' })
+        const missing = isHidden ? 'Script error.' : 'ReferenceError: missing is not defined'
+        const line = isHidden ? 0 : 7
+        expect(errors.get(missing)).toMatchObject({ kind: 'thrown', line, count: 1 })
+        if (!isHidden)
+          expect(errors.get('RangeError: far')).toMatchObject({ kind: 'rejected', line: 4 })
+        await tab.close()
+        const again = await open(id)
+        await until(async () => Object((await errorsOf(id, 4)).get('lost object')).count === 2)
+        await again.close()
+      },
+      ms,
+    )
+
+    test(
+      'have the files of a folder',
+      async () => {
+        const id = await ann.publish({ html: undefined, files: folder })
+        const tab = await open(id)
+        const errors = await errorsOf(id, 1)
+        expect(errors.get('Error: in a file')).toMatchObject({ file: 'js/main.js', line: 3 })
+        await tab.close()
+      },
+      ms,
+    )
+
+    test(
+      'say after a press what the source says, and nothing of the player',
+      async () => {
+        const id = await ann.publish({ html: pressed })
+        const tab = await open(id)
+        const find = `document.documentElement.dataset.started === ''`
+        await until(async () => (await tab.evaluate(find)) === true)
+        await until(async () => {
+          await tab.click(640, 500)
+          return (await tab.evaluate('navigator.userActivation.hasBeenActive')) === true
+        })
+        const isHidden = name === 'webkit'
+        const texts = isHidden ? ['…'] : ['Error: cannot read …', 'TypeError: …']
+        const errors = await errorsOf(id, texts.length + 1)
+        expect([...errors.keys()].toSorted()).toEqual([...texts, 'not saved …'].toSorted())
+        if (!isHidden) expect(errors.get('Error: cannot read …')).toMatchObject({ line: 6 })
+        expect(JSON.stringify([...errors])).not.toContain([...secret].toReversed().join(''))
+        await tab.close()
+      },
+      ms,
+    )
+  })
+}
