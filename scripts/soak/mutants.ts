@@ -542,9 +542,9 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'players/app-without-audience',
-    file: 'src/apps/playable.ts',
-    from: 'found && (await mayOpen(ctx, found, sender)) ? found : undefined',
-    to: 'found',
+    file: 'src/apps/audience/access.ts',
+    from: 'return isOpen ? app : undefined',
+    to: 'return app',
     tests: ['src/apps/audience/audience.test.ts'],
     only: 'from an operation',
   },

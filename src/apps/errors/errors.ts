@@ -60,7 +60,7 @@ const hashOf = ({
  * Counts errors of a page that a browser sends. Its maker reads at once what the maker, its owner
  * or a page without data of its player saw. An app must not carry the data of one player to its
  * maker, so of all others it reads what the source of the page says, and the whole text when three
- * networks sent it (docs/decisions/0145). Throws `not_found`, `taken_down` and `busy`.
+ * networks sent it (docs/decisions/0147). Throws `not_found`, `taken_down` and `busy`.
  */
 export async function reportErrors(
   ctx: AppContext,
