@@ -148,6 +148,29 @@ describe.skipIf(findBrowser('chromium') === undefined)('playing in chromium', ()
   )
 
   test(
+    'starts an app that keeps leaving three times again, and then asks',
+    async () => {
+      const app = await ann.publish({
+        html: `<!doctype html><title>Gone</title><script>
+          sessionStorage.n = Number(sessionStorage.n ?? 0) + 1
+          if (sessionStorage.n < 5) location.reload()
+          else document.write('stays')</script>`,
+      })
+      const page = await browser.newPage()
+      await page.goto(`${origin}/a/${app}`)
+      await page.getByText('This app keeps leaving.').waitFor()
+      // A run that leaves at once may not save its number, and then leaves once more.
+      await until(async () => {
+        const offer = page.getByText('Restart', { exact: true })
+        await offer.click({ timeout: 500 }).catch(() => undefined)
+        return (await page.frameLocator('iframe').getByText('stays').count()) > 0
+      })
+      await page.close()
+    },
+    ms,
+  )
+
+  test(
     'offers another start where the wrapper does not load, and keeps the page',
     async () => {
       const context = await browser.newContext()
