@@ -25,8 +25,8 @@ berth publish page.html
 \`berth login\` chooses another server: it prints a code, which you approve in a browser. Without a sign-in, \`berth publish\`, \`berth build\` and
 \`berth key create\` create an agent on the server of this machine. Keys are in \`berth/hosts.json\` of the
 folder for settings (\`XDG_CONFIG_HOME\`, by default \`~/.config\`), which only its owner can read.
-\`BERTH_URL\` and \`BERTH_KEY\` replace it, for example in CI. \`--json\` prints what programs read, and
-results are on stdout, everything else on stderr. Progress bars appear only in a terminal.
+\`BERTH_URL\` and \`BERTH_KEY\` replace it, for example in CI. \`--json\` prints what programs read; a
+command without fields of its own prints \`ok\` and \`text\`. Results are on stdout, everything else on stderr. Progress bars appear only in a terminal.
 
 | Exit code | Meaning |
 |---|---|

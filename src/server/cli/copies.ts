@@ -52,7 +52,8 @@ export async function databaseCopy(config: Config, words: string[]): Promise<Com
         ledger.text,
         next,
       ].join('\n')
-      return ledger.ok ? succeeded(text) : failed(text)
+      const data = { to, rows, tables, ledger: ledger.text }
+      return ledger.ok ? succeeded(text, data) : failed(text, data)
     } finally {
       await db.close()
     }

@@ -126,10 +126,21 @@ function suspicionOf(
 /** `berth models list`: lists the models that this server serves, with prices and upstreams. */
 export async function list(config: Config): Promise<CommandResult> {
   const { catalog } = await openModels(config, quiet)
-  const rows = catalog
-    .list()
-    .map((model) => [model.id, model.type, priceText(model.price), upstreamsOf(model).join(', ')])
-  return succeeded(inColumns([['MODEL', 'TYPE', 'PRICE IN USD', 'UPSTREAMS'], ...rows]))
+  const models = catalog.list()
+  const rows = models.map((model) => [
+    model.id,
+    model.type,
+    priceText(model.price),
+    upstreamsOf(model).join(', '),
+  ])
+  return succeeded(inColumns([['MODEL', 'TYPE', 'PRICE IN USD', 'UPSTREAMS'], ...rows]), {
+    models: models.map((model) => ({
+      id: model.id,
+      type: model.type,
+      price: model.price ? presentPrice(model.price) : null,
+      upstreams: upstreamsOf(model),
+    })),
+  })
 }
 
 const upstreamsOf = ({ offers }: Model): string[] => offers.map(({ upstream }) => upstream)

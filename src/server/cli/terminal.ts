@@ -32,10 +32,14 @@ export const printNote = (text: string): Promise<void> => writeLine(process.stde
 export const printValue = (value: unknown, text: string, isJson?: boolean): Promise<void> =>
   printLine(isJson ? JSON.stringify(value, null, 2) : text)
 
-/** Prints the result of a command. Throws CommandFailure where it failed. */
+/**
+ * Prints the result of a command. Throws CommandFailure where it failed, after what a program reads
+ * of the failure.
+ */
 export async function printResult(result: CommandResult, isJson?: boolean): Promise<void> {
-  if (!result.ok) throw new CommandFailure(result.text)
-  await printValue(result, result.text, isJson)
+  const { ok, text, data } = result
+  if (ok || (isJson && data)) await printValue(data ?? result, text, isJson)
+  if (!ok) throw new CommandFailure(text)
 }
 
 /** Returns rows as columns of equal width. */

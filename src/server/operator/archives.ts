@@ -132,6 +132,7 @@ async function writeAndPrune(
     const counts = `${kept.size} kept${old.length > 0 ? `, ${old.length} removed` : ''}`
     return succeeded(
       `${archiveName(name)} is in ${to}: ${bytes.toLocaleString('en')} bytes, ${counts}.`,
+      { archive: archiveName(name), to, bytes, kept: kept.size, removed: old.length },
     )
   } finally {
     await removeStagingFolder(dir)

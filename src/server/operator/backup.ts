@@ -119,7 +119,8 @@ export async function verifyBackup(
   try {
     const copied = await copyAndVerify(dir, manifest, to)
     isKept = after === 'stage'
-    return succeeded(`The backup is valid: all balances match the ledger, ${sizeOf(copied)}.`)
+    const text = `The backup is valid: all balances match the ledger, ${sizeOf(copied)}.`
+    return succeeded(text, { created: manifest.created, ...copied })
   } finally {
     if (!isKept) await removeStagingFolder(to)
   }
@@ -139,7 +140,8 @@ export async function createBackup(ctx: AppContext, dir: string): Promise<Comman
     await files.makeFolder(dir)
     try {
       const copied = await copyTo(ctx, dir)
-      return succeeded(`The backup is in ${dir}: the database and ${sizeOf(copied)}.`)
+      const text = `The backup is in ${dir}: the database and ${sizeOf(copied)}.`
+      return succeeded(text, { folder: dir, ...copied })
     } catch (error) {
       await files.emptyFolder(dir)
       if (!isFull(error)) throw error
@@ -200,9 +202,10 @@ export async function restoreBackup(
     const aside = swapIn(config.dataDir, stamp)
     const done = `Restored the backup of ${manifest.created}: the database and ${sizeOf(copied)}.`
     const text = `${done} Everyone signs in again.${warning && ` ${warning}`}`
-    if (aside === undefined) return succeeded(text)
+    const data = { created: manifest.created, ...copied, ...(warning && { warning }) }
+    if (aside === undefined) return succeeded(text, data)
     const before = `The previous data is in ${aside}. Remove it once everything works.`
-    return succeeded(`${text} ${before}`)
+    return succeeded(`${text} ${before}`, { ...data, before: aside })
   } finally {
     finishRestores(config.dataDir)
     release()

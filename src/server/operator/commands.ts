@@ -33,7 +33,8 @@ const grant: Command = async (ctx, [name = '', usd = '', ...more]) => {
   const grantee = await findGrantee(ctx, name)
   if (!grantee) return failed(`${name} does not exist on this server.`)
   await grantCredits(ctx, grantee, { amount })
-  return succeeded(`${name} has ${await creditsOf(ctx, grantee)} credits now.`)
+  const credits = await creditsOf(ctx, grantee)
+  return succeeded(`${name} has ${credits} credits now.`, { name, credits })
 }
 
 /** `berth backup <folder>`: writes a consistent copy. With `--to` or alone: an encrypted one. */
@@ -45,7 +46,8 @@ const backup: Command = async (ctx, [dir = '', to, keep]) => {
 /** `berth link`: prints the link of the sample app, else of the site. */
 const link: Command = async (ctx) => {
   const id = await readFirstApp(ctx.config.dataDir)
-  return succeeded(id ? appUrl(ctx, id) : ctx.urls.app)
+  const url = id ? appUrl(ctx, id) : ctx.urls.app
+  return succeeded(url, { link: url })
 }
 
 /** `berth recover`: prints a recovery code of the operator, which works once. */
@@ -54,8 +56,10 @@ const recover: Command = async (ctx, words) => {
   const recovery = await createOperatorRecovery(ctx)
   if (!recovery) return failed('This server has no operator yet. Start it and open its first link.')
   const { name, code } = recovery
+  const url = `${ctx.urls.app}/recover`
   return succeeded(
-    `Open ${ctx.urls.app}/recover and set a new password with the name ${name} and the code ${code}. The code works once.`,
+    `Open ${url} and set a new password with the name ${name} and the code ${code}. The code works once.`,
+    { url, name, code },
   )
 }
 
@@ -113,7 +117,10 @@ async function doctorCommand(ctx: AppContext): Promise<CommandResult> {
     ...(calm ?? []),
   ]
   const text = [ledger.text, ...facts, ...problems].join('\n')
-  return ledger.ok && problems.length === 0 ? succeeded(text) : failed(text)
+  const ok = ledger.ok && problems.length === 0
+  const found = ledger.ok ? problems : [ledger.text, ...problems]
+  const data = { ok, facts: ledger.ok ? [ledger.text, ...facts] : facts, problems: found }
+  return ok ? succeeded(text, data) : failed(text, data)
 }
 
 const missingShownMax = 20
@@ -143,7 +150,8 @@ async function checkFiles({ db, storage }: AppContext): Promise<CommandResult> {
   }
   const back = recovered > 0 ? ` ${recovered} of them were deleted and are back.` : ''
   if (missing.length === 0) {
-    return succeeded(`The storage has all ${files} files that the database references.${back}`)
+    const text = `The storage has all ${files} files that the database references.${back}`
+    return succeeded(text, { files, recovered, missing })
   }
   return failed(
     [
@@ -152,5 +160,6 @@ async function checkFiles({ db, storage }: AppContext): Promise<CommandResult> {
       ...missing.slice(0, missingShownMax),
       ...(missing.length > missingShownMax ? ['…'] : []),
     ].join('\n'),
+    { files, recovered, missing },
   )
 }

@@ -32,11 +32,13 @@ export async function importCommand(
   try {
     const result = await importFile(ctx, file, { from, handle })
     const imported = describeImport(ctx, result)
+    const data = importData(ctx, result)
     try {
-      return succeeded(`${imported}\n${await giveCredits(ctx, result, fromCredits(Number(most)))}`)
+      const given = await giveCredits(ctx, result, fromCredits(Number(most)))
+      return succeeded(`${imported}\n${given}`, data)
     } catch (error) {
       // The import is complete, and its key is shown only now.
-      return failed(`${imported}\nIt got no credits. Import it again: ${messageOf(error)}`)
+      return failed(`${imported}\nIt got no credits. Import it again: ${messageOf(error)}`, data)
     }
   } catch (error) {
     const problem = problemOf(error)
@@ -94,6 +96,21 @@ async function giveCredits(
   return most === 0n ? `${balances} To give it those: --credits ${Math.ceil(had)}` : balances
 }
 
+/** Returns an import as `--json` prints it. */
+const importData = (
+  ctx: AppContext,
+  { agent, keyText, items, reviews, comments }: ImportResult,
+) => ({
+  handle: agent.handle,
+  ...(keyText !== undefined && { key: keyText }),
+  items: items.map((item) => ({
+    ...item,
+    ...(item.state !== 'skipped' && { link: itemUrl(ctx, item) }),
+  })),
+  reviews,
+  comments,
+})
+
 const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`
 
 /** Describes an import in lines: what came, the key, and the link of each item. */
@@ -135,5 +152,6 @@ export async function exportCommand(
   const agent = name.startsWith('@') ? await findByMention(ctx, name) : undefined
   if (!agent || agent.closed !== null) return failed(`${name} does not exist on this server.`)
   const bytes = await writeNew(file, exportAgent(ctx, agent))
-  return succeeded(`Exported ${name} to ${file}: ${bytes.toLocaleString('en')} bytes.`)
+  const text = `Exported ${name} to ${file}: ${bytes.toLocaleString('en')} bytes.`
+  return succeeded(text, { handle: agent.handle, file, bytes })
 }

@@ -40,34 +40,37 @@ class UsageError extends Error {}
 /** One action of a command; `id` names a key or a project. */
 interface Action {
   needsId: boolean
-  run(ctx: AppContext, manager: KeyManager, id: string, fields: string[]): Promise<string>
+  run(ctx: AppContext, manager: KeyManager, id: string, fields: string[]): Promise<CommandResult>
 }
 
 const keyActions: Record<string, Action> = {
   list: {
     needsId: false,
-    run: async (ctx, manager) => linesOf(await keys.list(ctx, manager), keyLine),
+    run: async (ctx, manager) => listed('keys', await keys.list(ctx, manager), keyLine),
   },
   add: {
     needsId: false,
     run: async (ctx, manager, _, fields) =>
-      newKeyText(await keys.add(ctx, manager, readFields<KeyParams>(KeyRequestSchema, fields))),
+      newKey(await keys.add(ctx, manager, readFields<KeyParams>(KeyRequestSchema, fields))),
   },
   change: {
     needsId: true,
-    run: async (ctx, manager, id, fields) =>
-      keyLine(await keys.edit(ctx, manager, id, readFields<KeyParams>(KeyRequestSchema, fields))),
+    run: async (ctx, manager, id, fields) => {
+      const params = readFields<KeyParams>(KeyRequestSchema, fields)
+      const key = await keys.edit(ctx, manager, id, params)
+      return succeeded(keyLine(key), key)
+    },
   },
   rotate: {
     needsId: true,
     run: async (ctx, manager, id, fields) =>
-      newKeyText(await keys.rotate(ctx, manager, id, readFields(RotateRequestSchema, fields))),
+      newKey(await keys.rotate(ctx, manager, id, readFields(RotateRequestSchema, fields))),
   },
   revoke: {
     needsId: true,
     run: async (ctx, manager, id) => {
       await keys.revoke(ctx, manager, id)
-      return `${id} is revoked.`
+      return succeeded(`${id} is revoked.`, { id })
     },
   },
 }
@@ -75,25 +78,28 @@ const keyActions: Record<string, Action> = {
 const projectActions: Record<string, Action> = {
   list: {
     needsId: false,
-    run: async (ctx, manager) => linesOf(await projects.list(ctx, manager), projectLine),
+    run: async (ctx, manager) => listed('projects', await projects.list(ctx, manager), projectLine),
   },
   add: {
     needsId: false,
-    run: async (ctx, manager, _, fields) =>
-      projectLine(await projects.add(ctx, manager, readFields(NewProjectSchema, fields))),
+    run: async (ctx, manager, _, fields) => {
+      const project = await projects.add(ctx, manager, readFields(NewProjectSchema, fields))
+      return succeeded(projectLine(project), project)
+    },
   },
   change: {
     needsId: true,
     run: async (ctx, manager, id, fields) => {
       const params = readFields<ProjectParams>(ProjectRequestSchema, fields)
-      return projectLine(await projects.edit(ctx, manager, id, params))
+      const project = await projects.edit(ctx, manager, id, params)
+      return succeeded(projectLine(project), project)
     },
   },
   remove: {
     needsId: true,
     run: async (ctx, manager, id) => {
       await projects.remove(ctx, manager, id)
-      return `${id} is removed. Its keys stay, without its budgets.`
+      return succeeded(`${id} is removed. Its keys stay, without its budgets.`, { id })
     },
   },
 }
@@ -108,10 +114,10 @@ const createCommand =
       const found = await findKeyManager(ctx, account)
       if (!found) throw new UsageError(`${account} does not exist on this server.`)
       const fields = action.needsId ? rest.slice(1) : rest
-      const text = await action.run(ctx, found.manager, id, fields)
+      const result = await action.run(ctx, found.manager, id, fields)
       const entry = { by: 'command line', did: `${command} ${name}`, item: found.name, why: id }
       if (name !== 'list') await auditKeys(ctx, entry)
-      return succeeded(text)
+      return result
     } catch (error) {
       if (error instanceof UsageError) return failed(`${error.message}\n${usage}`)
       if (isGatewayError(error)) return failed(errorEnvelope(error).body.error.message)
@@ -158,8 +164,8 @@ function readValue(schema: TSchema, field: string, text: string): unknown {
   throw new UsageError(`${field} must be ${describeSchema(schema)}.`)
 }
 
-const linesOf = <T>(rows: T[], line: (row: T) => string): string =>
-  rows.length > 0 ? rows.map(line).join('\n') : 'There are none.'
+const listed = <T>(what: string, rows: T[], line: (row: T) => string): CommandResult =>
+  succeeded(rows.map(line).join('\n') || 'There are none.', { [what]: rows })
 
 /** Returns the fields that are set, as the words that set them. */
 const settingsOf = (row: object): string =>
@@ -172,8 +178,9 @@ function keyLine({ id, prefix: _, current: __, ...settings }: KeyResponse): stri
   return `${id}  ${settingsOf(settings)}`
 }
 
-function newKeyText({ api_key: text, ...key }: KeyResponse & { api_key: string }): string {
-  return `${text}\nThis key is shown once.\n${keyLine(key)}`
+function newKey(created: KeyResponse & { api_key: string }): CommandResult {
+  const { api_key: text, ...key } = created
+  return succeeded(`${text}\nThis key is shown once.\n${keyLine(key)}`, created)
 }
 
 function projectLine({ id, spent, ...settings }: ProjectResponse): string {

@@ -16,7 +16,7 @@ export async function libraries(ctx: AppContext, args: string[]): Promise<Comman
   const [action = 'list', what = '', ...more] = args
   if (more.length > 0) return failed(usage)
   try {
-    if (action === 'list' && what === '') return succeeded(await list(ctx))
+    if (action === 'list' && what === '') return await list(ctx)
     if (action === 'add' && what !== '') return succeeded(await add(ctx, what))
     if (action === 'remove' && what !== '') {
       await removeAudited(ctx, what, 'command line')
@@ -35,15 +35,24 @@ export const removeAudited = (ctx: AppContext, label: string, by: string): Promi
     recordAudit(ctx, db, { by, did: 'remove library', item: label, why: '' }),
   )
 
-async function list(ctx: AppContext): Promise<string> {
+async function list(ctx: AppContext): Promise<CommandResult> {
   const apps = await countAllApps(ctx)
-  const lines = (await ctx.libraries.list()).map((library) => {
-    const label = labelOf(library)
-    const size = `${Math.ceil(bytesOf(library) / 1_024)} KB`
-    const facts = [library.source, library.license, size, `${apps.get(label) ?? 0} apps`]
-    return `${label.padEnd(40)}  ${facts.join('  ')}`
+  const rows = (await ctx.libraries.list()).map((library) => {
+    const { name, version, source, license } = library
+    return {
+      name,
+      version,
+      source,
+      license,
+      bytes: bytesOf(library),
+      apps: apps.get(labelOf(library)) ?? 0,
+    }
   })
-  return lines.join('\n')
+  const lines = rows.map(({ bytes, apps: used, source, license, ...library }) => {
+    const facts = [source, license, `${Math.ceil(bytes / 1_024)} KB`, `${used} apps`]
+    return `${labelOf(library).padEnd(40)}  ${facts.join('  ')}`
+  })
+  return succeeded(lines.join('\n'), { libraries: rows })
 }
 
 async function add(ctx: AppContext, what: string): Promise<string> {

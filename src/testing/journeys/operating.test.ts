@@ -117,6 +117,41 @@ test('every command ends its last line, and a slow reader gets all output', asyn
   expect(late.out).toBe(whole.out)
 }, 60_000)
 
+test('with --json, commands print fields that programs read', async () => {
+  const ctx = await serve()
+  const key = await ctx.newKey()
+  const handle = textAt(await (await ctx.call('GET', '/api/me', key)).json(), 'handle')
+  const read = async (...words: string[]): Promise<unknown> => {
+    const { code, out, err } = await runBerth([...words, '--json', '--data', data])
+    expect([words, code, err]).toEqual([words, 0, ''])
+    return JSON.parse(out)
+  }
+  expect(await read('config')).toEqual({
+    settings: expect.arrayContaining([
+      expect.objectContaining({ name: 'DATA_DIR', value: data, source: 'flag' }),
+    ]),
+    warnings: [],
+  })
+  expect(await read('doctor')).toEqual({
+    ok: true,
+    facts: expect.arrayContaining([expect.stringContaining('The ledger is sound')]),
+    problems: [],
+  })
+  expect(await read('link')).toEqual({ link: ctx.origin })
+  expect(await read('grant', `@${handle}`, '5')).toEqual({ name: `@${handle}`, credits: 5_400 })
+  const made = await read('keys', 'add', `@${handle}`, 'name=ci')
+  expect(made).toMatchObject({ name: 'ci', api_key: expect.stringMatching(/^ak_/) })
+  expect(await read('keys', 'list', `@${handle}`)).toMatchObject({
+    keys: expect.arrayContaining([expect.objectContaining({ id: textAt(made, 'id'), name: 'ci' })]),
+  })
+  const zip = join(dir, 'agent.zip')
+  expect(await read('export', `@${handle}`, zip)).toEqual({
+    handle,
+    file: zip,
+    bytes: statSync(zip).size,
+  })
+}, 60_000)
+
 test('health exits 0 while the server responds, otherwise 1 with one line', async () => {
   const ctx = await serve()
   const words = ['health', '--port', portOf(ctx), '--data', data]

@@ -1,7 +1,7 @@
 import { Argument, Command } from 'commander'
 
 import { lookUp } from '../../../kernel/schema.ts'
-import { printLine } from '../terminal.ts'
+import { printLine, printValue } from '../terminal.ts'
 
 /**
  * The script of each shell. It prints what `berth complete -- <words>` lists for the words up to
@@ -40,7 +40,10 @@ complete -c berth -f -a '(__berth)'`,
 export const completion = new Command('completion')
   .description('print the completion script of a shell')
   .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(scripts)))
-  .action((shell: string) => printLine(lookUp(scripts, shell) ?? ''))
+  .action((shell: string, { json }: { json?: boolean }) => {
+    const script = lookUp(scripts, shell) ?? ''
+    return printValue({ shell, script }, script, json)
+  })
 
 /** Returns the command that words lead to, its arguments, and whether a flag needs a value. */
 function placeOf(program: Command, words: string[]) {
