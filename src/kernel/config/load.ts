@@ -193,6 +193,10 @@ export function serviceManager(): ServiceManager | undefined {
   return socket ? { socket, watchdogMs: Number(watchdog) / 1_000 || 0 } : undefined
 }
 
+/** Returns whether systemd passed a socket to this process: sd_listen_fds(3). */
+export const isSocketPassed = (): boolean =>
+  Bun.env.LISTEN_PID === String(process.pid) && Number(Bun.env.LISTEN_FDS) > 0
+
 /** The environment of a process. */
 type Environment = Record<string, string | undefined>
 
@@ -256,3 +260,7 @@ export function urlsOf(config: Config, origin: string): Urls {
 /** Returns the origin of a host, which may be an IPv6 address, and a port. */
 export const originAt = (host: string, port: number, scheme: 'http' | 'https' = 'http'): string =>
   `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
+
+/** Returns the address at which this machine reaches the server of the settings. */
+export const localOrigin = ({ host, port, httpsHosts }: Config): string =>
+  originAt(host === '0.0.0.0' ? '127.0.0.1' : host, port, httpsHosts.length > 0 ? 'https' : 'http')

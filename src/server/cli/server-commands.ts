@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 
 import { Command } from 'commander'
 
-import { loadConfig, originAt } from '../../kernel/config/load.ts'
+import { loadConfig, localOrigin } from '../../kernel/config/load.ts'
 import type { Config } from '../../kernel/config/settings.ts'
 import { hasDatabase } from '../../kernel/db/open.ts'
 import { target, version } from '../../kernel/version.ts'
@@ -239,12 +239,12 @@ function showConfig({ rows, warnings }: Config): CommandResult {
     const shown = value === '' ? '(none)' : value
     return `${name.padEnd(width)}  ${shown}  [${source}]\n${' '.repeat(width)}  ${description}`
   })
-  return succeeded([...lines, ...warnings.map((why) => `Warning: ${why}`)].join('\n'))
+  const text = [...lines, ...warnings.map((why) => `Warning: ${why}`)].join('\n')
+  return succeeded(text, { settings: rows, warnings })
 }
 
 async function checkHealth(config: Config): Promise<CommandResult> {
-  const host = config.host === '0.0.0.0' ? '127.0.0.1' : config.host
-  const url = `${originAt(host, config.port, config.httpsHosts.length > 0 ? 'https' : 'http')}/healthz`
+  const url = `${localOrigin(config)}/healthz`
   const response = await fetch(url, {
     signal: AbortSignal.timeout(5_000),
     // The certificate is of the public name.

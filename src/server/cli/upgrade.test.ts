@@ -23,13 +23,17 @@ const server = Bun.serve({
 })
 afterAll(() => server.stop(true))
 
-/** A small server in the place of a binary. It starts only with a data folder that it accepts. */
+/**
+ * A small server in the place of a binary. It starts only with a data folder that it accepts, and
+ * serves HTTPS with the certificate of the file TLS.
+ */
 const programOf = (version: string, accepts: string): string => `#!/bin/sh
 exec '${process.execPath}' -e '
   const [, , , port, , folder] = process.argv.slice(1)
-  const { readdirSync } = require("node:fs")
+  const { readdirSync, readFileSync } = require("node:fs")
   if (!(${accepts})(readdirSync(folder))) process.exit(1)
-  const served = Bun.serve({ port, fetch: () => new Response("${version}") })
+  const tls = process.env.TLS ? JSON.parse(readFileSync(process.env.TLS)) : undefined
+  const served = Bun.serve({ port, tls, fetch: () => new Response("${version}") })
   console.log(JSON.stringify({ origin: served.url.origin }))
 ' -- "$@"
 `
@@ -76,15 +80,21 @@ const configOf = (settings: Record<string, string> = {}) =>
 const present = (): string => readFileSync(path, 'utf8')
 
 /** A server of the program at the path, which a command restarts. Returns the settings for it. */
-function service() {
+function service(scheme: 'http' | 'https' = 'http') {
   const port = freePort()
   const script = join(folder, 'restart.sh')
-  const start = `'${path}' serve --json --port ${port} --data '${folder}'`
+  const tls = scheme === 'https' ? join(folder, 'tls.json') : ''
+  const start = `TLS='${tls}' '${path}' serve --json --port ${port} --data '${folder}'`
   const kill = `[ ! -f '${folder}/pid' ] || kill "$(cat '${folder}/pid')" 2>/dev/null || true`
   writeFileSync(script, `${kill}\n${start} >/dev/null 2>&1 &\necho $! >'${folder}/pid'\n`)
   return {
     settings: { RESTART_COMMAND: `sh '${script}'`, PORT: String(port) },
-    version: async () => (await fetch(`http://localhost:${port}/`)).text(),
+    version: async () => {
+      const response = await fetch(`${scheme}://localhost:${port}/`, {
+        tls: { rejectUnauthorized: false },
+      })
+      return response.text()
+    },
     stop: () => process.kill(Number(readFileSync(join(folder, 'pid'), 'utf8'))),
   }
 }
@@ -104,6 +114,7 @@ test('the same or an older version changes nothing', async () => {
     expect(await upgrade(configOf(), [], own())).toEqual({
       ok: true,
       text: 'Berth 1.2.3 is the newest version of stable.',
+      data: { version: '1.2.3', upgraded: false },
     })
   }
   expect(existsSync(`${path}.previous`)).toBe(false)
@@ -149,6 +160,29 @@ test('the server is restarted with the new version', async () => {
   const { settings, version, stop } = service()
   release('2.0.0', always)
   const result = await upgrade(configOf(settings), [], own())
+  expect(result.text).toContain('The server was restarted and is ready.')
+  expect(await version()).toBe('2.0.0')
+  stop()
+})
+
+/** Writes a certificate and its key, which nobody trusts. */
+function writeCertificate(): void {
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  const about = ['-subj', '/CN=berth.example', '-days', '2', '-keyout', key, '-out', cert]
+  const command = ['openssl', 'req', '-x509', '-nodes', '-newkey', 'ec', '-pkeyopt']
+  const { exitCode } = Bun.spawnSync([...command, 'ec_paramgen_curve:prime256v1', ...about])
+  expect(exitCode).toBe(0)
+  const pems = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
+  writeFileSync(join(folder, 'tls.json'), JSON.stringify(pems))
+}
+
+const hasNoOpenssl = Bun.which('openssl') === null
+test.skipIf(hasNoOpenssl)('a server that serves HTTPS itself is restarted, too', async () => {
+  writeCertificate()
+  const { settings, version, stop } = service('https')
+  release('2.0.0', always)
+  const https = { ...settings, HTTPS_HOSTS: 'berth.example', HOST: '127.0.0.1' }
+  const result = await upgrade(configOf(https), [], own())
   expect(result.text).toContain('The server was restarted and is ready.')
   expect(await version()).toBe('2.0.0')
   stop()

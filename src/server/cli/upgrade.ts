@@ -2,7 +2,7 @@ import { chmodSync, linkSync, mkdtempSync, renameSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { originAt } from '../../kernel/config/load.ts'
+import { localOrigin } from '../../kernel/config/load.ts'
 import type { Config } from '../../kernel/config/settings.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { endWithStop, messageOf } from '../../kernel/text.ts'
@@ -46,7 +46,8 @@ export async function upgrade(
   try {
     const offered = await offeredVersion(config, channel)
     if (!isNewer(offered, own.version)) {
-      return succeeded(`Berth ${own.version} is the newest version of ${channel}.`)
+      const text = `Berth ${own.version} is the newest version of ${channel}.`
+      return succeeded(text, { version: own.version, upgraded: false })
     }
     writeFileSync(next, await download(config, offered, own.target))
     chmodSync(next, 0o755)
@@ -144,8 +145,11 @@ async function readOrigin(output: ReadableStream<Uint8Array>): Promise<string | 
 
 async function isReady(origin: string, waitMs: number): Promise<boolean> {
   for (const until = stopwatch() + waitMs; stopwatch() < until; await Bun.sleep(pollMs)) {
-    const signal = AbortSignal.timeout(5 * second)
-    const response = await fetch(`${origin}/readyz`, { signal }).catch(() => undefined)
+    const response = await fetch(`${origin}/readyz`, {
+      signal: AbortSignal.timeout(5 * second),
+      // The certificate is of the public name.
+      tls: { rejectUnauthorized: false },
+    }).catch(() => undefined)
     if (response?.ok) return true
   }
   return false
@@ -164,11 +168,11 @@ async function replace(
   // At each moment there is a whole binary at the path.
   renameSync(next, own.path)
   const done = `Installed Berth ${offered}. Version ${own.version} is kept as ${previous}.`
-  if (config.restartCommand === '') return succeeded(`${done} Restart the server to use it.`)
-  const host = config.host === '0.0.0.0' ? '127.0.0.1' : config.host
-  const origin = originAt(host, config.port)
+  const data = { version: offered, upgraded: true, previous }
+  if (config.restartCommand === '') return succeeded(`${done} Restart the server to use it.`, data)
+  const origin = localOrigin(config)
   if (restart(config) && (await isReady(origin, own.readyMs))) {
-    return succeeded(`${done} The server was restarted and is ready.`)
+    return succeeded(`${done} The server was restarted and is ready.`, data)
   }
   renameSync(previous, own.path)
   const isBack = restart(config) && (await isReady(origin, own.readyMs))
