@@ -47,7 +47,9 @@ export function debianPackage(architecture: 'amd64' | 'arm64', program: string, 
     put(`DEBIAN/${name}`, readFileSync(join(packaging, 'deb', name)), 0o755)
   }
   put('etc/default/berth', readFileSync(join(packaging, 'deb/default')))
-  put('usr/lib/systemd/system/berth.service', readFileSync(join(packaging, 'berth.service')))
+  for (const unit of ['berth.service', 'berth.socket']) {
+    put(`usr/lib/systemd/system/${unit}`, readFileSync(join(packaging, unit)))
+  }
   put('usr/share/man/man1/berth.1.gz', Bun.gzipSync(readFileSync(join(out, 'berth.1'))))
   put('usr/share/doc/berth/copyright', readFileSync(join(out, 'LICENSES.txt')))
   mkdirSync(join(tree, 'usr/bin'))

@@ -65,8 +65,8 @@ const rights: Right[] = [
     uses: /^Bun\.(file|write|Glob)$/,
     imports: /^(node:)?fs(\/promises)?$/,
     // Besides storage: the database file, berth.toml, embedded files, the control socket,
-    // certificates, and copies of the data folder.
-    may: /^src\/((store|kernel\/(db|config))\/.*|(kernel\/(public-files|lazy-packages)|apps\/libraries\/embedded|server\/cli\/.*|server\/https\/https|server\/operator\/(control|backup))\.ts)$/,
+    // certificates, copies of the data folder, and what /proc shows of a socket.
+    may: /^src\/((store|kernel\/(db|config))\/.*|(kernel\/(public-files|lazy-packages)|apps\/libraries\/embedded|server\/cli\/.*|server\/http\/socket-activation|server\/https\/https|server\/operator\/(control|backup))\.ts)$/,
     what: 'touches files',
     fix: 'use Storage, or kernel/public-files.ts for what the binary carries',
   },

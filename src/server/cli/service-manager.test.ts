@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 
 import { temporaryFolder } from '../../testing/fixtures/temporary-folder.ts'
+import { readLines } from '../../testing/processes/read-lines.ts'
 
 /** Prints each message to a datagram socket, which Bun cannot receive, as a line. */
 const receiver = `
@@ -44,13 +45,3 @@ test.skipIf(Bun.which('python3') === null)(
     remove()
   },
 )
-
-async function* readLines(stream: AsyncIterable<Uint8Array>) {
-  const decoder = new TextDecoder()
-  let rest = ''
-  for await (const chunk of stream) {
-    const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-    rest = parts.pop() ?? ''
-    yield* parts
-  }
-}

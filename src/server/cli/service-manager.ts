@@ -1,11 +1,10 @@
-import { dlopen, ptr } from 'bun:ffi'
+import { ptr } from 'bun:ffi'
 
+import { openCLibrary } from '../../kernel/c-library.ts'
 import type { ServiceManager } from '../../kernel/config/load.ts'
 import { messageOf } from '../../kernel/text.ts'
 import type { RunningServer } from '../http/server.ts'
 
-/** The C library of glibc and of musl. */
-const libraries = ['libc.so.6', 'libc.so']
 const unixFamily = 1
 const datagram = 2
 const closeOnExec = 0o2000000
@@ -36,7 +35,10 @@ export function notifyServiceManager(server: RunningServer, manager: ServiceMana
 
 /** Returns a function that sends a state to a socket as sd_notify(3) does. */
 function senderTo(path: string): (state: string) => void {
-  const { socket, sendto } = openLibrary()
+  const { socket, sendto } = openCLibrary({
+    socket: { args: ['i32', 'i32', 'i32'], returns: 'i32' },
+    sendto: { args: ['i32', 'ptr', 'u64', 'i32', 'ptr', 'u32'], returns: 'i64' },
+  })
   // struct sockaddr_un. A leading @ is an abstract name, which begins with a zero byte.
   const address = Buffer.alloc(110)
   address.writeUInt16LE(unixFamily, 0)
@@ -46,18 +48,4 @@ function senderTo(path: string): (state: string) => void {
     const message = Buffer.from(state)
     sendto(descriptor, ptr(message), message.length, 0, ptr(address), length)
   }
-}
-
-function openLibrary() {
-  for (const name of libraries) {
-    try {
-      return dlopen(name, {
-        socket: { args: ['i32', 'i32', 'i32'], returns: 'i32' },
-        sendto: { args: ['i32', 'ptr', 'u64', 'i32', 'ptr', 'u32'], returns: 'i64' },
-      }).symbols
-    } catch {
-      // The next name may be the right one.
-    }
-  }
-  throw new Error('The C library was not found.')
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 
 import { modelSettingWarnings } from '../../apps/models/model-call.ts'
 import { flushOpens } from '../../apps/opens.ts'
-import { originAt } from '../../kernel/config/load.ts'
+import { isSocketPassed, originAt } from '../../kernel/config/load.ts'
 import type { Config } from '../../kernel/config/settings.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { parseHost } from '../../kernel/http/host.ts'
@@ -89,6 +89,7 @@ export async function serve(config: Config, waits = serverWaits): Promise<Runnin
   const router = createRouter(ctx, { stopping: stopping.signal })
   await replayed
   handle = router.handle
+  server.accept?.()
   // The start does not wait for payments of an earlier process.
   void ctx.x402?.resume().catch((error: unknown) => ctx.log.error('x402.start', error))
   const closeControl = openControlSocket(ctx)
@@ -176,8 +177,12 @@ function urlCompleter(): (request: Request) => Request | undefined {
   }
 }
 
-/** Listens for HTTP, or for HTTPS where the server has hosts of its own. Throws PortInUse. */
+/**
+ * Listens for HTTP, on the socket of systemd where it passed one, or for HTTPS where the server has
+ * hosts of its own. Throws PortInUse.
+ */
 async function openListener(config: Config, handle: RequestHandler): Promise<Listener> {
+  if (isSocketPassed() && config.httpsHosts.length === 0) return listenOnPassed(config, handle)
   const listener: Listener = listen(config, handle)
   if (config.httpsHosts.length === 0) return listener
   // Several servers of this process share the port below, which another process must not have.
@@ -187,6 +192,19 @@ async function openListener(config: Config, handle: RequestHandler): Promise<Lis
   const https = new HttpsListener(config, systemClock, openLog(systemClock), open)
   await https.certificates.start()
   return https
+}
+
+async function listenOnPassed(config: Config, handle: RequestHandler): Promise<Listener> {
+  const { listenOnPassedSocket } = await import('./socket-activation.ts')
+  const server = listen({ ...config, host: '127.0.0.1', port: 0 }, handle)
+  return {
+    port: config.port,
+    accept: () => listenOnPassedSocket(server.port ?? 0),
+    get pendingRequests() {
+      return server.pendingRequests
+    },
+    stop: (closeActive) => server.stop(closeActive),
+  }
 }
 
 function listen(config: Config, handle: RequestHandler, certificate?: Certificate) {

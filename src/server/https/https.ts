@@ -162,6 +162,8 @@ function parseCertificate(pem: string): Certificate {
 export interface Listener {
   readonly port: number | undefined
   readonly pendingRequests: number
+  /** Accepts the connections that waited for a server that is ready. */
+  accept?(): void
   /** Stops listening. Resolves when all sockets are closed, which `closeActive` does at once. */
   stop(closeActive?: boolean): Promise<void>
   /** The certificates of a server that serves HTTPS itself. */

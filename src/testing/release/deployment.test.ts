@@ -1,11 +1,13 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { releases, version } from '../../../package.json'
 import { filled } from '../../../scripts/packaging/template.ts'
+import { loadConfig } from '../../kernel/config/load.ts'
 import { SettingsSchema } from '../../kernel/config/settings.ts'
 import { recordOf } from '../../kernel/schema.ts'
+import { temporaryFolder } from '../fixtures/temporary-folder.ts'
 
 setDefaultTimeout(60_000)
 
@@ -14,17 +16,36 @@ const packaging = join(root, 'packaging')
 const read = (path: string): string => readFileSync(join(packaging, path), 'utf8')
 const chart = join(packaging, 'helm/berth')
 
-test('compose file, unit and defaults of Debian name settings only', () => {
-  const compose = recordOf(Bun.YAML.parse(read('compose.yaml')))
-  const { environment } = recordOf(recordOf(compose['services'])['berth'])
-  const unit = [...read('berth.service').matchAll(/^Environment=(\w+)=/gm)]
-  const defaults = [...read('deb/default').matchAll(/^#([A-Z_]+)=/gm)]
-  const names = [
-    ...Object.keys(recordOf(environment)),
-    ...[...unit, ...defaults].map(([, name = '']) => name),
+/** Returns the environment of a service, as it is where no variable of the shell is set. */
+const environmentOf = (service: unknown): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(recordOf(recordOf(service)['environment'])).map(([name, value]) => [
+      name,
+      String(value).replace(/^\$\{\w+:-\}$/, ''),
+    ]),
+  )
+
+/** Returns the names and values of lines that match. */
+const linesOf = (path: string, line: RegExp): Record<string, string> =>
+  Object.fromEntries(
+    [...read(path).matchAll(line)].map(([, name = '', value = '']) => [name, value]),
+  )
+
+test('compose files, unit and defaults of Debian have valid settings only', () => {
+  const one = recordOf(recordOf(Bun.YAML.parse(read('compose.yaml')))['services'])
+  const several = recordOf(Bun.YAML.parse(read('../docs/compose.yaml')))
+  const environments = [
+    environmentOf(one['berth']),
+    environmentOf(several['x-berth']),
+    linesOf('berth.service', /^Environment=(\w+)=(.*)$/gm),
+    linesOf('deb/default', /^#([A-Z_]+)=(.*)$/gm),
   ]
-  expect(names.length).toBeGreaterThan(8)
-  for (const name of names) expect(Object.keys(SettingsSchema.properties)).toContain(name)
+  const known = Object.keys(SettingsSchema.properties)
+  for (const environment of environments) {
+    expect(Object.keys(environment)).not.toBeEmpty()
+    for (const name of Object.keys(environment)) expect(known).toContain(name)
+    expect(loadConfig({}, environment).warnings).toEqual([])
+  }
 })
 
 test('the chart has the version of the program', () => {
@@ -117,4 +138,16 @@ describe.skipIf(Bun.which('helm') === null)('the Helm chart', () => {
 test.skipIf(Bun.which('actionlint') === null)('the workflows pass actionlint', () => {
   const { exitCode, stdout } = Bun.spawnSync(['actionlint', '-no-color'], { cwd: root })
   expect([exitCode, String(stdout)]).toEqual([0, ''])
+})
+
+test.skipIf(Bun.which('systemd-analyze') === null)('the units pass systemd-analyze', () => {
+  const { path, remove } = temporaryFolder('berth-units-')
+  // The program is not installed here.
+  const service = read('berth.service').replace('/usr/bin/berth', '/bin/true')
+  writeFileSync(join(path, 'berth.service'), service)
+  writeFileSync(join(path, 'berth.socket'), read('berth.socket'))
+  const units = ['berth.service', 'berth.socket'].map((name) => join(path, name))
+  const { exitCode, stderr } = Bun.spawnSync(['systemd-analyze', 'verify', ...units])
+  expect([exitCode, String(stderr)]).toEqual([0, ''])
+  remove()
 })
