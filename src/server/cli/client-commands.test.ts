@@ -233,6 +233,16 @@ test('a build that is not confirmed costs nothing and exits with 2', async () =>
   expect((await run(['apps'])).out).toContain('You have no apps yet')
 })
 
+test('where no program opens links, open prints the link', async () => {
+  await signIn()
+  const link = (await run(['publish', 'reef.html'])).out.trim()
+  const env = { ...environment(), PATH: home }
+  const terminal = runInTerminal([binaryPath, 'open'], { cwd: home, env })
+  expect(await terminal.shows(/\/a\/\S{12}\s/)).toMatch(/was not found\. Open the link[^]*http/)
+  expect(await terminal.shows(/\/a\/\S{12}\s/)).toContain(link)
+  expect(await terminal.exited).toBe(0)
+})
+
 test('in a terminal a large upload shows a bar', async () => {
   await signIn()
   writeFileSync(join(home, 'large.html'), page('Large') + 'x'.repeat(2_000_000))

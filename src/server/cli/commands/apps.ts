@@ -46,9 +46,19 @@ export const apps = clientCommand('apps', 'list your apps, newest first')
     await printValue(found, rows.length > 0 ? table : none, flags.json)
   })
 
-const openers: Partial<Record<NodeJS.Platform, string[]>> = {
+const openers: Partial<Record<NodeJS.Platform, [program: string, ...words: string[]]>> = {
   darwin: ['open'],
   win32: ['cmd', '/c', 'start', ''],
+}
+
+/** Opens a link in the browser, where the machine has a program for that. */
+function openLink(link: string): Promise<void> {
+  const [program, ...words] = openers[process.platform] ?? ['xdg-open']
+  if (Bun.which(program) === null) {
+    return printNote(`${program} was not found. Open the link in a browser:`)
+  }
+  Bun.spawn([program, ...words, link], { stdio: ['ignore', 'ignore', 'ignore'] }).unref()
+  return printNote(`Opening ${link} in your browser.`)
 }
 
 export const open = clientCommand('open', 'open an app in the browser')
@@ -61,11 +71,7 @@ export const open = clientCommand('open', 'open an app in the browser')
         ? (await berth.agent.listApps({ limit: 1 })).apps[0]
         : (await berth.agent.getApp({ id })).app
     if (!app) throw new CommandFailure('You have no apps yet. Publish one: berth publish <file>')
-    if (flags.browser && isTerminal()) {
-      await printNote(`Opening ${app.link} in your browser.`)
-      const opener = openers[process.platform] ?? ['xdg-open']
-      Bun.spawn([...opener, app.link], { stdio: ['ignore', 'ignore', 'ignore'] }).unref()
-    }
+    if (flags.browser && isTerminal()) await openLink(app.link)
     await printValue({ id: app.id, link: app.link }, app.link, flags.json)
   })
 
