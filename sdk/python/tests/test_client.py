@@ -6,6 +6,8 @@ import asyncio
 import io
 import json
 import os
+import subprocess
+import sys
 import threading
 import unittest
 import zipfile
@@ -16,6 +18,22 @@ from berth_sdk import AsyncBerth, Berth, BerthError
 
 HTML = "<!doctype html><title>Reef</title><h1>Reef</h1>"
 URL = os.environ.get("BERTH_URL", "")
+
+
+#: Watches notes until a timeout cancels it.
+WATCHER = """
+import asyncio, sys
+from berth_sdk import AsyncBerth
+
+async def watch() -> None:
+    async for _ in AsyncBerth(sys.argv[1], sys.argv[2]).agent.watch_notes():
+        pass
+
+try:
+    asyncio.run(asyncio.wait_for(watch(), 1))
+except asyncio.TimeoutError:
+    print("cancelled")
+"""
 
 
 @unittest.skipUnless(URL, "BERTH_URL is not set")
@@ -96,6 +114,11 @@ class ServerTest(unittest.TestCase):
         titles, chunks = asyncio.run(walk())
         self.assertEqual(titles, ["one", "three", "two"])
         self.assertGreater(chunks, 1)
+
+    def test_a_program_ends_after_the_task_of_an_endless_stream_was_cancelled(self) -> None:
+        command = [sys.executable, "-c", WATCHER, URL, self.key]
+        output = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        self.assertEqual((output.stdout, output.stderr), ("cancelled\n", ""))
 
     @staticmethod
     async def _publish(berth: AsyncBerth, title: str) -> None:
@@ -194,6 +217,11 @@ class RetryTest(unittest.TestCase):
             with self.assertRaises(ConnectionError):
                 server.berth.agent.add_key()
         self.assertEqual(len(server.requests), 1)
+
+    def test_an_id_that_leads_to_another_path_is_not_sent(self) -> None:
+        for value in ("../me", "", "a//b"):
+            with self.assertRaisesRegex(ValueError, "id cannot be"):
+                Berth("http://127.0.0.1:1").agent.get_app(id=value)
 
     def test_a_server_that_does_not_run_is_named(self) -> None:
         with Scripted() as server:

@@ -107,6 +107,14 @@ test('a call does not wait for hours', async () => {
   expect(requests).toHaveLength(1)
 })
 
+test('an id that leads to another path is not sent', async () => {
+  const { client, requests } = scripted()
+  for (const id of ['../me', '', 'a//b']) {
+    expect(await client.agent.deleteApp({ id }).catch(String)).toContain(`id cannot be "${id}"`)
+  }
+  expect(requests).toEqual([])
+})
+
 test('a lost response is asked for again only where that runs nothing twice', async () => {
   const lost = new TypeError('connection reset')
   const safe = scripted(lost, Response.json({ keys: [], next: null }))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import Executor
+from contextlib import suppress
 from typing import (
     Any,
     AsyncIterator,
@@ -16,7 +17,7 @@ from typing import (
     TypeVar,
 )
 
-from .call import Page, run
+from .call import Opened, Page, run
 from .encode import Operation
 from .transport import Transport
 
@@ -50,7 +51,9 @@ class AsyncCall(Generic[Result, Item]):
     async def _respond(self) -> Result:
         if self._operation.events == "only" or self._fields.get("stream"):
             raise TypeError(f"{self._operation.path} is a stream here: use `async for`.")
-        result: Any = await self._start(self._fields)
+        result: Any = await self._in_thread(
+            lambda: run(self._transport, self._operation, self._fields)
+        )
         # A page would request the next one in the thread of the event loop.
         body: Result = result.body if isinstance(result, Page) else result
         return body
@@ -61,7 +64,10 @@ class AsyncCall(Generic[Result, Item]):
             fields = {**fields, "stream": True}
         elif not operation.events and not operation.items:
             raise TypeError(f"{operation.path} returns no list and no stream.")
-        items = iter(await self._start(fields))
+        opened = Opened()
+        items = iter(
+            await self._in_thread(lambda: run(self._transport, operation, fields, opened))
+        )
         end = object()
         try:
             while True:
@@ -70,11 +76,11 @@ class AsyncCall(Generic[Result, Item]):
                     return
                 yield item
         finally:
+            opened.end()
             if isinstance(items, Generator):
-                items.close()
-
-    async def _start(self, fields: Dict[str, Any]) -> Any:
-        return await self._in_thread(lambda: run(self._transport, self._operation, fields))
+                # The thread of a cancelled task may still run it, and then closes it.
+                with suppress(ValueError):
+                    items.close()
 
     async def _in_thread(self, work: Callable[[], Value]) -> Value:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)

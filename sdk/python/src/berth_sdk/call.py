@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import re
+import socket
 from typing import (
     Any,
     ClassVar,
@@ -73,10 +74,36 @@ class Page(Generic[Body, Item]):
         return f"<Page of {len(self.items)} items>"
 
 
-def run(transport: Transport, operation: Operation, fields: Dict[str, Any]) -> Any:
+class Opened:
+    """The open response of a stream, which another thread may end."""
+
+    def __init__(self) -> None:
+        self.has_ended = False
+        self.response: Optional[http.client.HTTPResponse] = None
+
+    def end(self) -> None:
+        """Ends the stream, also while a thread waits for its next event."""
+        self.has_ended = True
+        if self.response is None or self.response.isclosed():
+            return
+        try:
+            # To close a socket would not wake the thread that reads it.
+            with socket.fromfd(self.response.fileno(), socket.AF_INET, socket.SOCK_STREAM) as copy:
+                copy.shutdown(socket.SHUT_RDWR)
+        except (AttributeError, OSError, ValueError):
+            # It has just ended by itself.
+            pass
+
+
+def run(
+    transport: Transport,
+    operation: Operation,
+    fields: Dict[str, Any],
+    opened: Optional[Opened] = None,
+) -> Any:
     """Runs an operation: returns the response, a page of a list, or an iterator over events."""
     if operation.events == "only" or (operation.events and fields.get("stream")):
-        return _events(transport, operation, fields)
+        return _events(transport, operation, fields, opened or Opened())
     if operation.items:
         return Page(transport, operation, fields)
     return _decode(operation, send(transport, operation, fields))
@@ -93,24 +120,31 @@ def _decode(operation: Operation, response: Response) -> Any:
     return response.body
 
 
-def _events(transport: Transport, operation: Operation, fields: Dict[str, Any]) -> Iterator[Any]:
+def _events(
+    transport: Transport, operation: Operation, fields: Dict[str, Any], opened: Opened
+) -> Iterator[Any]:
     """A stream that breaks off goes on after its last event, where the server keeps it."""
     last: Optional[str] = None
-    while True:
+    while not opened.has_ended:
         headers = {} if last is None else {"Last-Event-ID": last}
         stream = send(transport, operation, fields, headers, is_stream=True).stream
         # 204 ends a stream: HTML, "Server-sent events".
         if stream is None:
             return
+        opened.response = stream
         last = None
         try:
             with stream:
+                if opened.has_ended:
+                    return
                 for identity, data in read_events(stream):
                     if data == "[DONE]":
                         return
                     last = identity or last
                     yield json.loads(data)
         except (OSError, http.client.HTTPException) as error:
+            if opened.has_ended:
+                return
             if operation.events == "asked" or last is None:
                 raise ConnectionError(f"The stream broke off: {error}") from error
         else:

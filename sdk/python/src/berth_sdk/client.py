@@ -106,8 +106,8 @@ class Berth(_Client):
 class AsyncBerth(_Client):
     """A client of one server for asyncio. `await` a call, or iterate it with `async for`.
 
-    Each call runs in a thread, and at most 64 run at a time. The request of a cancelled task still
-    runs to its end.
+    Each call runs in a thread, and at most 64 run at a time. A cancelled task ends its stream. Any
+    other request still runs to its end.
 
     Attributes:
         agent: Apps, jobs, Explore, packs and the account.

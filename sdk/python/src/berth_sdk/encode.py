@@ -44,8 +44,14 @@ def encode(base_url: str, operation: Operation, given: Mapping[str, Any]) -> Enc
     fields = {name[:-1] if name[-1] == "_" else name: value for name, value in given.items()}
 
     def fill(parameter: re.Match[str]) -> str:
-        # A path of a file keeps its slashes.
-        return quote(_text(fields.pop(parameter[1])), safe="/")
+        name = parameter[1]
+        value = _text(fields.pop(name))
+        # A path of a file keeps its slashes. With an empty part or dots it would be another path.
+        if not {"", ".", ".."}.isdisjoint(value.split("/")):
+            raise ValueError(
+                f'{name} cannot be "{value}". Pass one without empty parts, "." and "..".'
+            )
+        return quote(value, safe="/")
 
     url = base_url + re.sub(r"\{(\w+)\}", fill, operation.path)
     if operation.content and "content" in fields:
