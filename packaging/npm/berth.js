@@ -4,6 +4,7 @@
 
 const { spawn } = require('node:child_process')
 const { constants } = require('node:os')
+const { isatty } = require('node:tty')
 
 const isMusl =
   process.platform === 'linux' && !process.report.getReport().header.glibcVersionRuntime
@@ -23,7 +24,10 @@ try {
 }
 
 const child = spawn(path, process.argv.slice(2), { stdio: 'inherit' })
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+// A terminal sends Ctrl-C to all its programs. A second one would end the server before its requests.
+const hasTerminal = [0, 1, 2].some((descriptor) => isatty(descriptor))
+process.on('SIGINT', () => hasTerminal || child.kill('SIGINT'))
+for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
 child.on('error', (error) => {
   console.error(`Berth did not start: ${error.message}`)
   process.exit(1)

@@ -9,7 +9,8 @@ import { parseArgs } from 'node:util'
 
 import { zipSync } from 'fflate'
 
-import { version } from '../../package.json'
+import { releases, version } from '../../package.json'
+import guide from '../../src/site/guide/install.md' with { type: 'text' }
 import { debianPackage } from './debian.ts'
 import { manPage } from './man.ts'
 import { npmPackages } from './npm.ts'
@@ -124,6 +125,7 @@ await writeFormula()
 await writeSums(values.key)
 await Bun.write(join(release, 'install.sh'), filled('install.sh'))
 chmodSync(join(release, 'install.sh'), 0o755)
+await Bun.write(join(release, 'install.md'), guide.replaceAll('{{releases}}', releases.url))
 await Bun.write(join(release, values.channel), `${version}\n`)
 for (const name of readdirSync(out)) {
   console.log(`${(Bun.file(join(out, name)).size / 1e6).toFixed(1).padStart(7)} MB  ${name}`)

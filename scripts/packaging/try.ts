@@ -8,6 +8,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -197,7 +198,19 @@ async function tryDebian(folder: string): Promise<void> {
   }
 }
 
+/** Stands in for systemctl: it enables by a link, and notes the other words. */
+const systemctl = `#!/bin/sh
+link=/etc/systemd/system/multi-user.target.wants/berth.service
+case $1 in
+  enable) mkdir -p "\${link%/*}"; ln -sf /usr/lib/systemd/system/berth.service $link ;;
+  is-enabled) [ -L $link ] ;;
+  *) printf '%s ' "$1" >>/root/systemctl ;;
+esac
+`
+
 async function tryInRoot(folder: string, root: string): Promise<void> {
+  mkdirSync(join(root, 'run/systemd/system'), { recursive: true })
+  writeFileSync(join(root, 'usr/bin/systemctl'), systemctl, { mode: 0o755 })
   const inRoot = (...command: string[]) =>
     run(['chroot', root, ...command], { env: { HOME: '/root', DEBIAN_FRONTEND: 'noninteractive' } })
   run(['cp', join(files, `berth_${version}_amd64.deb`), join(root, 'berth.deb')])
@@ -222,8 +235,15 @@ async function tryInRoot(folder: string, root: string): Promise<void> {
 
   inRoot('dpkg', '--remove', 'berth')
   check(!existsSync(join(root, 'usr/bin/berth')) && kept(), 'The removal.')
+  inRoot('dpkg', '--install', '/next.deb')
+  const calls = readFileSync(join(root, 'root/systemctl'), 'utf8')
+  const [start, remove] = ['daemon-reload restart ', 'stop daemon-reload ']
+  const upgrade = `daemon-reload ${start}`
+  check(calls === start + upgrade + remove + start, `systemctl got: ${calls}`)
   check(inRoot('dpkg', '--purge', 'berth').includes('stays in /var/lib/berth'), 'The purge.')
   check(kept(), 'The purge lost the data.')
+  const enabled = readdirSync(join(root, 'etc/systemd/system/multi-user.target.wants'))
+  check(enabled.length === 0, 'The purge left the service enabled.')
 }
 
 /**
