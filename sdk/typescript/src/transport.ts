@@ -166,11 +166,9 @@ function encode(baseUrl: string, operation: Operation, input: Input): Encoded {
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = String(fields.get(name))
     fields.delete(name)
-    // A path of a file keeps its slashes. With an empty part or dots it would be another path.
-    const parts = value.split('/')
-    if (!parts.some((part) => /^\.{0,2}$/.test(part)))
-      return parts.map(encodeURIComponent).join('/')
-    throw new TypeError(`${name} cannot be "${value}". Pass one without empty parts, "." and "..".`)
+    // These would be another path. Others have no slash when they are encoded.
+    if (!/^\.{0,2}$/.test(value)) return encodeURIComponent(value)
+    throw new TypeError(`${name} cannot be "${value}". Pass the one of what you mean.`)
   })
   const inQuery = (): string => {
     const query = new URLSearchParams(

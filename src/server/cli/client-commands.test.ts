@@ -168,11 +168,15 @@ test('a folder is published with its files, and pulled back', async () => {
     `${page('Tides')}<script>fetch('level.json')</script>`,
   )
   writeFileSync(join(home, 'game/level.json'), '{"depth":3}')
+  writeFileSync(join(home, 'game/data/deep sea.json'), '{"depth":9}')
   writeFileSync(join(home, 'game/.secret'), 'not published')
   const { app } = JSON.parse((await run(['publish', 'game', '--json'])).out)
   const pulled = await run(['pull', app.id, 'copy', '--json'])
-  expect(JSON.parse(pulled.out)).toMatchObject({ files: ['index.html', 'level.json'] })
+  expect(JSON.parse(pulled.out)).toMatchObject({
+    files: ['index.html', 'data/deep sea.json', 'level.json'],
+  })
   expect(readFileSync(join(home, 'copy/level.json'), 'utf8')).toBe('{"depth":3}')
+  expect(readFileSync(join(home, 'copy/data/deep sea.json'), 'utf8')).toBe('{"depth":9}')
   expect((await run(['pull', app.id, 'copy'])).err).toMatch(/^copy is not empty/)
   const next = await run(['publish', 'copy', '--json'])
   expect(JSON.parse(next.out).app).toMatchObject({ id: app.id, version: 2 })

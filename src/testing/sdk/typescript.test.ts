@@ -46,9 +46,12 @@ test('a page is published and read back', async () => {
 
 test('a folder is published as a zip, with its other fields in the query', async () => {
   const { zipSync, strToU8 } = await import('fflate')
-  const content = new Blob([zipSync({ 'index.html': strToU8(html) })])
-  const result = await berth.agent.publishApp({ content, title: 'From a zip' })
-  expect(result).toMatchObject({ app: { title: 'From a zip' } })
+  const files = { 'index.html': strToU8(html), 'data/level 1.json': strToU8('{}') }
+  const content = new Blob([zipSync(files)])
+  const { app } = await berth.agent.publishApp({ content, title: 'From a zip' })
+  expect(app).toMatchObject({ title: 'From a zip' })
+  const file = await berth.agent.getAsset({ id: app?.id ?? '', name: 'data/level 1.json' })
+  expect(await new Response(file).text()).toBe('{}')
 })
 
 test('a list iterates over the items of all its pages', async () => {
@@ -107,12 +110,14 @@ test('a call does not wait for hours', async () => {
   expect(requests).toHaveLength(1)
 })
 
-test('an id that leads to another path is not sent', async () => {
-  const { client, requests } = scripted()
-  for (const id of ['../me', '', 'a//b']) {
+test('an id that leads to another path is not sent, and a slash stays in its part', async () => {
+  const { client, requests } = scripted(busy('3600'))
+  for (const id of ['', '.', '..']) {
     expect(await client.agent.deleteApp({ id }).catch(String)).toContain(`id cannot be "${id}"`)
   }
   expect(requests).toEqual([])
+  await client.agent.deleteApp({ id: '../me' }).catch(String)
+  expect(requests.map((request) => new URL(request.url).pathname)).toEqual(['/api/apps/..%2Fme'])
 })
 
 test('a lost response is asked for again only where that runs nothing twice', async () => {

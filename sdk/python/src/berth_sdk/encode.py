@@ -46,12 +46,10 @@ def encode(base_url: str, operation: Operation, given: Mapping[str, Any]) -> Enc
     def fill(parameter: re.Match[str]) -> str:
         name = parameter[1]
         value = _text(fields.pop(name))
-        # A path of a file keeps its slashes. With an empty part or dots it would be another path.
-        if not {"", ".", ".."}.isdisjoint(value.split("/")):
-            raise ValueError(
-                f'{name} cannot be "{value}". Pass one without empty parts, "." and "..".'
-            )
-        return quote(value, safe="/")
+        # These would be another path. Others have no slash when they are encoded.
+        if value in ("", ".", ".."):
+            raise ValueError(f'{name} cannot be "{value}". Pass the one of what you mean.')
+        return quote(value, safe="")
 
     url = base_url + re.sub(r"\{(\w+)\}", fill, operation.path)
     if operation.content and "content" in fields:

@@ -92,11 +92,17 @@ export const pull = clientCommand('pull', 'copy an app of yours with its files i
  */
 async function writeApp({ url, berth }: Connection, id: string, folder: string): Promise<string[]> {
   await checkEmpty(folder)
+  const { assets } = await berth.agent.listAssets({ id })
+  // Another server could name files outside of the folder.
+  const { unsafePathProblem } = await import('../../../apps/folders/paths.ts')
+  const outside = assets.find(({ name }) => unsafePathProblem(name) !== undefined)
+  if (outside) {
+    const what = `${url} names a file outside of the folder: ${outside.name}. Nothing was written.`
+    throw new CommandFailure(what)
+  }
   await mkdir(folder, { recursive: true })
   await Bun.write(join(folder, 'index.html'), String(await berth.agent.getHtml({ id })))
-  const { assets } = await berth.agent.listAssets({ id })
   for (const { name } of assets) {
-    // Names of assets have no slash and begin with a letter or digit.
     await Bun.write(join(folder, name), new Blob([await berth.agent.getAsset({ id, name })]))
   }
   await saveApp(url, resolve(folder), id)
