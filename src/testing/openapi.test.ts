@@ -331,6 +331,21 @@ describe('every operation', () => {
   })
 })
 
+/** Lists the paths of schemas that some generators of clients do not read. */
+function unreadableIn(schema: unknown, path: string): string[] {
+  if (Array.isArray(schema)) return schema.flatMap((one, at) => unreadableIn(one, `${path}/${at}`))
+  if (!isRecord(schema)) return []
+  const isUntyped = typeof schema.pattern === 'string' && schema.type === undefined
+  const isNull = schema.type === 'null' && /\/properties\/\w+$/.test(path)
+  const inner = Object.entries(schema).flatMap(([key, one]) => unreadableIn(one, `${path}/${key}`))
+  return isUntyped || isNull ? [path, ...inner] : inner
+}
+
+test('each pattern has a type, and no field is only null, as openapi-generator needs it', async () => {
+  expect(unreadableIn(document, '')).toEqual([])
+  expect(unreadableIn(await getGatewayDocument(t), '')).toEqual([])
+})
+
 test('agents_off hides the document', async () => {
   const closed = await startTestServer({ AGENTS_ON: 'off' })
   const response = await closed.call('GET', '/openapi.json')

@@ -3134,7 +3134,8 @@ export interface components {
             note?: string;
         };
         DeleteIconResult: {
-            icon: null;
+            /** Format: uri */
+            icon: string | null;
         };
         PutCoverResult: {
             cover: components["schemas"]["Cover"];

@@ -207,7 +207,7 @@ export interface components {
             choices: {
                 text: string;
                 index: number;
-                logprobs: null;
+                logprobs: Record<string, never> | null;
                 finish_reason: string | null;
             }[];
             usage?: {
@@ -417,10 +417,10 @@ export interface components {
             completed_at?: number | null;
             /** @description WIDTHxHEIGHT. In OpenAI's form. */
             size?: string;
-            /** @description Not stored. In OpenAI's form. */
-            prompt?: null;
+            /** @description Not stored: null. */
+            prompt?: string | null;
             /** @description In OpenAI's form. */
-            remixed_from_video_id?: null;
+            remixed_from_video_id?: string | null;
         };
         Transcription: {
             text: string;

@@ -1,7 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { iconPromptCharsMax } from '../../kernel/limits.ts'
-import { base64Pattern, LinkSchema, strictObject, textSchema } from '../../kernel/schema.ts'
+import {
+  base64Pattern,
+  LinkSchema,
+  nullable,
+  strictObject,
+  textSchema,
+} from '../../kernel/schema.ts'
 
 /** An image in a body. The operation reads its bytes. */
 export const ImageUrlSchema = Type.String({
@@ -43,4 +49,4 @@ export const IconSchema = Type.Object({
 })
 export type IconResponse = Static<typeof IconSchema>
 
-export const DeletedIconSchema = Type.Object({ icon: Type.Null() })
+export const DeletedIconSchema = Type.Object({ icon: nullable(LinkSchema) })

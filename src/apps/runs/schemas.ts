@@ -97,7 +97,7 @@ const oneKind: Described = {
     anyOf: [
       { properties: { kind: { enum: ['text'] } } },
       ...Object.entries(evidencePatterns).map(([kind, { source }]) => ({
-        properties: { kind: { enum: [kind] }, value: { pattern: source } },
+        properties: { kind: { enum: [kind] }, value: { type: 'string', pattern: source } },
       })),
     ],
   },

@@ -58,7 +58,7 @@ const TextCompletionSchema = namedObject('TextCompletion', {
     Type.Object({
       text: Type.String(),
       index: Type.Integer(),
-      logprobs: Type.Null(),
+      logprobs: nullable(Type.Object({})),
       finish_reason: nullable(Type.String()),
     }),
   ),

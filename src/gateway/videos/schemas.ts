@@ -69,8 +69,8 @@ export const VideoSchema = namedObject('Video', {
     nullable(Type.Integer({ description: "Seconds since 1970. In OpenAI's form." })),
   ),
   size: Type.Optional(Type.String({ description: "WIDTHxHEIGHT. In OpenAI's form." })),
-  prompt: Type.Optional(Type.Null({ description: "Not stored. In OpenAI's form." })),
-  remixed_from_video_id: Type.Optional(Type.Null({ description: "In OpenAI's form." })),
+  prompt: Type.Optional(nullable(Type.String({ description: 'Not stored: null.' }))),
+  remixed_from_video_id: Type.Optional(nullable(Type.String({ description: "In OpenAI's form." }))),
 })
 export type VideoResponse = Static<typeof VideoSchema>
 

@@ -2668,7 +2668,7 @@ class DeleteIconInput(TypedDict):
 
 
 class DeleteIconResult(TypedDict):
-    icon: None
+    icon: Optional[str]
 
 
 class PutCoverInput(TypedDict):

@@ -232,7 +232,7 @@ class TextCompletion(TypedDict):
 class TextCompletionChoice(TypedDict):
     text: str
     index: int
-    logprobs: None
+    logprobs: Optional[dict[str, Any]]
     finish_reason: Optional[str]
 
 
@@ -441,9 +441,9 @@ class Video(TypedDict):
     """Seconds since 1970. In OpenAI's form."""
     size: NotRequired[str]
     """WIDTHxHEIGHT. In OpenAI's form."""
-    prompt: NotRequired[None]
-    """Not stored. In OpenAI's form."""
-    remixed_from_video_id: NotRequired[None]
+    prompt: NotRequired[Optional[str]]
+    """Not stored: null."""
+    remixed_from_video_id: NotRequired[Optional[str]]
     """In OpenAI's form."""
 
 
