@@ -100,9 +100,9 @@ export function licensesOf(packages: ThirdParty[]): string {
   ].join('\n\n')
 }
 
-/** Some packages name their license in words, which is no SPDX expression. */
+/** Some packages name their license in words, or not at all, which is no SPDX expression. */
 const licenseOf = ({ license }: Omit<ThirdParty, 'texts'>) =>
-  /^\(?[\w.+-]+(?: (?:AND|OR) [\w.+-]+)*\)?$/.test(license)
+  /^(?!unknown$)\(?[\w.+-]+(?: (?:AND|OR) [\w.+-]+)*\)?$/.test(license)
     ? { expression: license }
     : { license: { name: license } }
 
