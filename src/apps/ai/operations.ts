@@ -179,7 +179,7 @@ const endSponsor = sponsorOperation({
   errors: [...writeErrors, ...appErrors],
   async run(ctx, { caller, params }) {
     const app = await getOwnApp(ctx, caller.agent, params.id)
-    await sponsors.endSponsor(ctx, app.id)
+    await ctx.db.tx((db) => sponsors.endSponsor(db, app.id))
     return present(ctx, app.id)
   },
 })

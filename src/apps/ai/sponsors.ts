@@ -3,6 +3,7 @@ import { eq } from 'drizzle-orm'
 import { admitKey, type Spender, spenderOf } from '../../gateway/authentication.ts'
 import { acceptsStartCredits } from '../../gateway/models/catalog.ts'
 import type { AppContext } from '../../kernel/context.ts'
+import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { sign } from '../../kernel/ids.ts'
 import { aiCallsPerPlayer } from '../../kernel/limits.ts'
@@ -42,9 +43,9 @@ export async function findSponsor({ db }: AppContext, app: string): Promise<Spon
   return row
 }
 
-/** Ends the sponsoring of an app. Calls that run are still paid. */
-export const endSponsor = async ({ db }: AppContext, app: string): Promise<unknown> =>
-  db.tx((tx) => tx.delete(sponsors).where(eq(sponsors.app, app)))
+/** Ends the sponsoring of an app, which may be removed. Calls that run are still paid. */
+export const endSponsor = async (db: Db, app: string): Promise<unknown> =>
+  db.delete(sponsors).where(eq(sponsors.app, app))
 
 /** The counter of all that the sponsor of an app pays. */
 const counterOf = (app: string): string => `sponsor:${app}`

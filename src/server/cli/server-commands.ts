@@ -97,7 +97,11 @@ export const serverCommands = (): Command[] => [
     'find missing files, or copy all into the bucket of S3_BUCKET',
   ),
   ...movingCommands(),
-  operatorCommand('doctor', '', 'check balances, disk, upstreams, backups, proxy and clock'),
+  operatorCommand(
+    'doctor',
+    '',
+    'check balances, data of apps, disk, upstreams, backups, proxy and clock',
+  ),
   operatorCommand('recover', '', 'print a recovery code of the operator, which works once'),
   operatorCommand('payments', 'check', 'ask every server of coins and rates whether it works'),
   operatorCommand('link', '', 'print the link of the sample app, or of the site'),

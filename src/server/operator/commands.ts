@@ -1,3 +1,4 @@
+import { checkData } from '../../apps/app-data/check-data.ts'
 import { appUrl } from '../../apps/app-url.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { iso } from '../../kernel/time.ts'
@@ -81,13 +82,14 @@ export const commands: Record<string, Command> = {
 }
 
 /**
- * `berth doctor`: checks the ledger, that each server of a chain is of its network, the certificate
- * of a server with HTTPS of its own, and disk, files, upstreams, payments, backups, the proxy and
- * the clock. Each problem says what to do.
+ * `berth doctor`: checks the ledger, the counters of the data of apps, that each server of a chain
+ * is of its network, the certificate of a server with HTTPS of its own, and disk, files, upstreams,
+ * payments, backups, the proxy and the clock. Each problem says what to do.
  */
 async function doctorCommand(ctx: AppContext): Promise<CommandResult> {
-  const [ledger, wrong, conditions, ahead] = await Promise.all([
+  const [ledger, miscounted, wrong, conditions, ahead] = await Promise.all([
     doctor(ctx),
+    checkData(ctx),
     findOtherNetworks(ctx, networkWaitMs),
     readOwnConditions(ctx),
     findFutureEntry(ctx),
@@ -98,6 +100,12 @@ async function doctorCommand(ctx: AppContext): Promise<CommandResult> {
     conditions.filter((one) => one.isFiring === isFiring).map(({ text }) => text),
   )
   const problems = [
+    ...(miscounted.length > 0
+      ? [
+          'The data of apps is miscounted, so their limits are off. Report these lines as a bug:',
+          ...miscounted,
+        ]
+      : []),
     ...(wrong.length > 0 ? ['A server of a chain is of another network:', ...wrong] : []),
     ...(problem === undefined ? [] : [`The certificate cannot be renewed: ${problem}`]),
     ...(firing ?? []),
@@ -113,6 +121,7 @@ async function doctorCommand(ctx: AppContext): Promise<CommandResult> {
         ]),
   ]
   const facts = [
+    ...(miscounted.length > 0 ? [] : ['The data of apps is as large as it is counted.']),
     ...(current ? [`The certificate is valid until ${iso(current.to)}.`] : []),
     ...(calm ?? []),
   ]

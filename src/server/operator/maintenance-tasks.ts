@@ -1,3 +1,4 @@
+import { endSponsor } from '../../apps/ai/sponsors.ts'
 import { flushTurns, removeTurns } from '../../apps/ai/turns.ts'
 import { endChallenges } from '../../apps/app-data/challenges.ts'
 import { keepLive } from '../../apps/app-data/live-session.ts'
@@ -91,6 +92,7 @@ export const purgeApps = (ctx: AppContext): Promise<number> =>
     await removeRuns(db, app.id)
     await removeData(db, app)
     await removeTurns(db, app.id)
+    await endSponsor(db, app.id)
     await removeErrors(db, app.id)
     await removeAudience(db, app.id)
   })
