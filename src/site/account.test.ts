@@ -322,3 +322,37 @@ test('accepts wallet keys at the gateway, but not personal keys', async () => {
   const keys = await t.request('GET', '/accounts/keys', { key })
   expect(JSON.stringify(keys.body)).not.toContain('pk_')
 })
+
+test('lists what each app spent of the wallet, also after what it may use was revoked', async () => {
+  const t = await open()
+  const ann = await t.agent('ann')
+  const html = `<!doctype html><script>service.ai.chat('Hello')</script>`
+  const [oracle, idle] = [
+    await ann.publish({ html, title: 'Oracle' }),
+    await ann.publish({ html, title: 'Idle' }),
+  ]
+  const olga = await signUp(t, 'olga')
+  await fund(t.ctx, await getPerson(t, 'olga'), 5n)
+  const headers = { cookie: `berth=${olga.cookie()}`, 'sec-fetch-site': 'same-origin' }
+  const consent = { uses: ['ai'], dailyCap: 100, remember: true }
+  for (const id of [oracle, idle]) {
+    await t.call('PUT', `/apps/${id}/consent`, { headers, body: consent })
+  }
+  const chat = () =>
+    t.request('POST', `/a/${oracle}/ai/v1/chat/completions`, {
+      headers,
+      body: { messages: [{ role: 'user', content: 'sea '.repeat(5_000) }] },
+    })
+  expect((await chat()).status).toBe(200)
+  const column = async (header: string) =>
+    (await olga.show('/account')).column(header).map(({ text }) => text)
+  expect(await column('App')).toEqual(['Idle', 'Oracle'])
+  expect(await column('Agreed')).toEqual(['Until revoked', 'Until revoked'])
+  for (const revoke of [oracle, idle]) await olga.fill('/account', '/account/apps', { revoke })
+  expect((await chat()).code).toBe('not_granted')
+  // The other one spent nothing.
+  expect(await column('App')).toEqual(['Oracle'])
+  expect(await column('This month')).toEqual(['2.13'])
+  expect(await column('Agreed')).toEqual([expect.stringContaining('Revoked on')])
+  expect((await olga.show('/account')).forms('/account/apps')).toEqual([])
+})

@@ -67,9 +67,15 @@ async function appConsents(ctx: AppContext, token: string, person: Person): Prom
   const counters = all.map(({ app }) => consents.playerCounter(app, person.id))
   const spentBy = await sumSpendingByPeriod(ctx, counters)
   const titles = await Promise.all(all.map(({ app }) => titleFor(ctx, app, person)))
-  const rows = all.map(({ app, dailyCap, isRemembered, at }, index): Part[] => {
+  const rows = all.flatMap((consent, index): Part[][] => {
+    const { app, dailyCap, isRemembered, at } = consent
     const title = titles[index] ?? t('Closed app')
+    const link = html`<a href="/a/${app}"><bdi>${title}</bdi></a>`
     const { day, month } = spentBy(consents.playerCounter(app, person.id))
+    if (consents.isRevoked(consent)) {
+      const spent = [link, renderCredits(day), renderCredits(month)]
+      return month > 0n ? [[...spent, html`Revoked on ${renderDate(at)}`, '']] : []
+    }
     const revoke = confirmDialog({
       label: t('Revoke'),
       target: title,
@@ -77,13 +83,16 @@ async function appConsents(ctx: AppContext, token: string, person: Person): Prom
       consequence: t('The app asks you again before its next call.'),
     })
     return [
-      html`<a href="/a/${app}"><bdi>${title}</bdi></a>`,
-      spendingBar(day, dailyCap),
-      renderCredits(month),
-      isRemembered ? t('Until revoked') : html`On ${renderDate(at)}`,
-      postForm(token, path, html`${hiddenField('revoke', app)}${revoke}`, 'act'),
+      [
+        link,
+        spendingBar(day, dailyCap),
+        renderCredits(month),
+        isRemembered ? t('Until revoked') : html`On ${renderDate(at)}`,
+        postForm(token, path, html`${hiddenField('revoke', app)}${revoke}`, 'act'),
+      ],
     ]
   })
+  if (rows.length === 0) return ''
   const heads = [
     { long: t('App') },
     t('Spent today / cap'),

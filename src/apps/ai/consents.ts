@@ -1,4 +1,4 @@
-import { and, desc, eq } from 'drizzle-orm'
+import { and, desc, eq, ne } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
@@ -51,19 +51,30 @@ export async function findConsent(
   return isCurrent && isEnough ? row : undefined
 }
 
-/** Ends a consent. Calls that run are not stopped. Returns whether there was one. */
+/**
+ * Ends a consent. Calls that run are not stopped. Its row stays without uses, so that the person
+ * still sees what the app spent. Returns whether there was one.
+ */
 export async function revokeConsent(
-  { db }: AppContext,
+  { db, clock }: AppContext,
   app: string,
   { id: person }: Pick<Person, 'id'>,
 ): Promise<boolean> {
-  const gone = await db.tx((tx) =>
-    tx.delete(consents).where(of(app, person)).returning({ app: consents.app }),
+  const ended = { uses: [], isRemembered: false, at: clock.now() }
+  const revoked = await db.tx((tx) =>
+    tx
+      .update(consents)
+      .set(ended)
+      .where(and(of(app, person), ne(consents.uses, [])))
+      .returning({ app: consents.app }),
   )
-  return gone.length > 0
+  return revoked.length > 0
 }
 
-/** Lists the newest consents of a person. */
+/** Returns whether a consent was revoked. */
+export const isRevoked = ({ uses }: Pick<Consent, 'uses'>): boolean => uses.length === 0
+
+/** Lists the newest consents of a person, also revoked ones. */
 export const listConsents = ({ db }: AppContext, { id }: Pick<Person, 'id'>): Promise<Consent[]> =>
   db.read
     .select()

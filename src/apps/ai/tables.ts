@@ -17,7 +17,7 @@ export const consents = table(
   {
     app: text('app').notNull(),
     person: text('person').notNull(),
-    /** The uses that the bar named. */
+    /** The uses that the bar named; none after the player revoked them. */
     uses: json<Use[]>('uses').notNull(),
     /** The most that the app may spend of the player's credits on a UTC day. */
     dailyCap: nano('daily_cap').notNull(),
