@@ -1,7 +1,7 @@
 import { field } from '../frame/messages.ts'
 import type { ModelBody } from './ai-fetch.ts'
 import { dataUrl } from './data-url.ts'
-import { CallError } from './protocol.ts'
+import { CallError, toJson } from './protocol.ts'
 import { readEvents } from './server-events.ts'
 
 /** `service.ai.chat`, over chat completions (document 2, POST /chat/completions). */
@@ -148,7 +148,10 @@ function parseJson(text: string): unknown {
   throw new CallError('bad_json', 'The model replied without JSON. Ask it again.')
 }
 
-async function messagesOf(input: ChatInput, images: Blob[]): Promise<Message[]> {
+async function messagesOf(input: unknown, images: Blob[]): Promise<Message[]> {
+  if (typeof input !== 'string' && !Array.isArray(input)) {
+    throw new CallError('bad_request', 'A chat takes a text, or a list of messages.')
+  }
   const messages: Message[] =
     typeof input === 'string' ? [{ role: 'user', content: input }] : [...input]
   const last = messages.at(-1)
@@ -188,7 +191,7 @@ async function sendRound(
     stream: true,
     stream_options: { include_usage: true },
   }
-  const response = await send('v1/chat/completions', { body: JSON.stringify(body) }, signal)
+  const response = await send('v1/chat/completions', { body: toJson(body) }, signal)
   const round: Round = { text: '', raw: [], toolCalls: [], truncated: false, credits: 0 }
   for await (const event of readEvents(response)) {
     readChunk(round, event, (delta) => onText?.(delta, before + round.text))

@@ -1,11 +1,18 @@
 import { field } from '../frame/messages.ts'
 import { CallError } from './protocol.ts'
+import { callServer } from './server.ts'
 
 /** Pauses between attempts to connect again. */
 const firstPauseMs = 300
 const pauseMsMax = 15_000
+/** The server ends a connection with a longer message. */
+const messageCharsMax = 65_536
 /** The server ends a connection so when the app was withdrawn, or floods it. */
 const policyCode = 1008
+const policyError = (): CallError =>
+  new CallError('closed', 'The server closed the live connection. Open the app again.')
+/** Errors of a connection that the next attempt would meet again. */
+const lasting = ['busy', 'not_found', 'taken_down', 'not_joined', 'not_declared']
 /** The newest presence is sent at most 40 times a second, as the server passes it on. */
 const presenceMs = 25
 
@@ -98,7 +105,11 @@ export class LiveConnection {
   }
 
   #send(message: object): void {
-    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message))
+    if (this.#socket?.readyState !== WebSocket.OPEN) return
+    const text = JSON.stringify(message)
+    if (text.length <= messageCharsMax) return this.#socket.send(text)
+    const about = `A message has at most ${messageCharsMax} characters. Send less.`
+    this.#receive({ ...message, error: { code: 'too_large', message: about } })
   }
 
   /** Runs `begin` on an open connection. Without one, the next connection begins everything. */
@@ -108,7 +119,9 @@ export class LiveConnection {
     url.protocol = url.protocol.replace('http', 'ws')
     const socket = new WebSocket(url)
     this.#socket = socket
+    let hasOpened = false
     socket.onopen = () => {
+      hasOpened = true
       this.#pauseMs = firstPauseMs
       for (const [watch, { of, since }] of this.#watches) {
         this.#send({ type: 'watch', watch, ...of, since })
@@ -116,16 +129,15 @@ export class LiveConnection {
       for (const [room, { presence }] of this.#rooms) this.#send({ type: 'join', room, presence })
     }
     socket.onmessage = ({ data }) => this.#receive(JSON.parse(String(data)))
-    socket.onclose = ({ code }) => this.#closed(code)
+    socket.onclose = ({ code }) => void this.#closed(code, hasOpened)
   }
 
-  #closed(code: number): void {
+  async #closed(code: number, hasOpened: boolean): Promise<void> {
     this.#socket = undefined
-    const users = [...this.#watches.values(), ...this.#rooms.values()]
-    if (users.length === 0) return
-    if (code === policyCode) {
-      const message = 'The server closed the live connection. Open the app again.'
-      for (const user of users) user.fail(new CallError('closed', message))
+    if (this.#watches.size + this.#rooms.size === 0) return
+    const error = code === policyCode ? policyError() : hasOpened ? undefined : await this.#reason()
+    if (error) {
+      for (const user of [...this.#watches.values(), ...this.#rooms.values()]) user.fail(error)
       this.#watches.clear()
       return this.#rooms.clear()
     }
@@ -133,6 +145,20 @@ export class LiveConnection {
     const pause = this.#pauseMs * (0.5 + Math.random())
     this.#pauseMs = Math.min(2 * this.#pauseMs, pauseMsMax)
     setTimeout(() => this.#open(() => undefined), pause)
+  }
+
+  /**
+   * Returns the error of a connection that did not open, which a browser hides. Returns undefined
+   * where the next attempt may succeed.
+   */
+  async #reason(): Promise<CallError | undefined> {
+    const { signal } = new AbortController()
+    try {
+      await callServer({ app: this.app, signal }, 'GET', '/live')
+    } catch (error) {
+      if (error instanceof CallError && lasting.includes(error.code)) return error
+    }
+    return undefined
   }
 
   #receive(event: unknown): void {

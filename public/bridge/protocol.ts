@@ -29,6 +29,15 @@ export class CallError extends Error {
   }
 }
 
+/** Returns a value of an app as JSON. Throws `bad_request` for one that JSON cannot have. */
+export function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    throw new CallError('bad_request', 'The data is no JSON: it has a cycle or a BigInt.')
+  }
+}
+
 /** As Promise.withResolvers, which older browsers lack. */
 export function deferred<Value>() {
   let resolve: (value: Value) => void = () => undefined

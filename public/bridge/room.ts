@@ -1,6 +1,6 @@
 import { field } from '../frame/messages.ts'
 import type { Bridge, RunningCall } from './bridge.ts'
-import { CallError } from './protocol.ts'
+import { CallError, toJson } from './protocol.ts'
 
 /** A page in a room. */
 export interface RoomPeer {
@@ -22,6 +22,15 @@ export interface PeersChange {
 type Listen<Value extends unknown[]> = (...value: Value) => void
 
 const eventsPerSecond = 40
+const dataBytesMax = 4_096
+
+/** Returns the error for an event or a presence that is too large for all pages of a room. */
+function sizeError(data: unknown): CallError | undefined {
+  const { length } = new TextEncoder().encode(toJson(data))
+  if (length <= dataBytesMax) return undefined
+  const message = `These are ${length} bytes of JSON. A room takes at most ${dataBytesMax}.`
+  return new CallError('too_large', message)
+}
 
 /** When this page sent its last events, in all its rooms. */
 let sent: number[] = []
@@ -63,8 +72,13 @@ export class JoinedRoom {
     return [...this.#peers.values()]
   }
 
-  /** Sends an event to all pages in the room, also to this one. Throws past 40 a second. */
+  /**
+   * Sends an event to all pages in the room, also to this one. Throws `room_limit` past 40 a
+   * second, and `too_large` past 4 KB.
+   */
   emit(topic: string, data?: unknown): void {
+    const error = sizeError(data)
+    if (error) throw error
     const now = performance.now()
     sent = sent.filter((at) => now - at < 1_000)
     if (sent.length >= eventsPerSecond) {
@@ -77,6 +91,8 @@ export class JoinedRoom {
 
   /** Shows the others what this page is. Of fast changes they get the newest. */
   presence(data: unknown): void {
+    const error = sizeError(data)
+    if (error) return console.warn(error.message)
     const me = this.#peers.get(this.#me)
     if (me) this.#peers.set(this.#me, { ...me, presence: data })
     this.running?.send({ type: 'presence', data })
@@ -160,8 +176,10 @@ export function openRooms(call: Bridge) {
       })
     })
   return Object.freeze({
-    /** Joins a room. A page is in a room once. */
-    join(name: string, { presence = null }: { presence?: unknown } = {}): Promise<Room> {
+    /** Joins a room. A page is in a room once. Throws `too_large` past 4 KB of presence. */
+    async join(name: string, { presence = null }: { presence?: unknown } = {}): Promise<Room> {
+      const error = sizeError(presence)
+      if (error) throw error
       const known = rooms.get(name) ?? join(name, presence)
       rooms.set(name, known)
       return known

@@ -1,5 +1,5 @@
 import { text } from '../frame/messages.ts'
-import { CallError } from './protocol.ts'
+import { CallError, toJson } from './protocol.ts'
 
 /** A request below the app: of an operation ("/value/own"), or of a model ("/ai/v1/messages"). */
 export interface ServerRequest {
@@ -50,7 +50,7 @@ export async function callServer(
   path: string,
   input?: unknown,
 ): Promise<Response> {
-  const body = input === undefined ? undefined : JSON.stringify(input)
+  const body = input === undefined ? undefined : toJson(input)
   const response = await sendToServer({ app, method, path, body, signal })
   if (response.ok) return response
   const error: unknown = await response.json().catch(() => undefined)

@@ -1,7 +1,7 @@
 import { openSaves, type Saves } from '../frame/kept-saves.ts'
 import { field, text } from '../frame/messages.ts'
 import { agree, findPlayer } from './agreement.ts'
-import { CallError } from './protocol.ts'
+import { CallError, toJson } from './protocol.ts'
 import type { Call, Handler } from './receiver.ts'
 import { callServer } from './server.ts'
 
@@ -59,7 +59,7 @@ export const storeCalls: Record<string, Handler> = {
     if (place !== 'local')
       return void (await callServer(call, 'PUT', `/value/${place}`, { key, value }))
     const values = await localValues(call)
-    const written = JSON.stringify(value)
+    const written = toJson(value)
     values.change([[key, value === null ? null : written]])
     if (value === null || new Map(values.all()).get(key) === written) return undefined
     throw new CallError(

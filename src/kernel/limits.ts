@@ -65,9 +65,9 @@ export const knownTextBytesMax = mb
 export const appErrorDays = 30
 /** The body of such a call, whose files are base64. */
 export const aiBodyBytesMax = 28 * mb
-/** Output tokens of a call that names no limit. */
 /** Percent that a maker may add to what players pay for models. */
 export const aiMarginPercentMax = 50
+/** Output tokens of a call that names no limit. */
 export const aiOutputTokens = 4_096
 /** Running calls of one player in one app. */
 export const aiCallsPerPlayer = 8

@@ -329,7 +329,7 @@ test('other operations of the gateway are closed, and long texts are refused', a
   const failed = await chat(olga, id, { messages: large })
   expect([failed.status, failed.text('error.message')]).toEqual([
     413,
-    expect.stringContaining(String(aiFileBytesMax)),
+    expect.stringContaining('20 MB of pictures and files'),
   ])
   expect((await chat(olga, id, [])).status).toBe(400)
   expect(await stateOf(olga, id)).toMatchObject({ spent: 0 })

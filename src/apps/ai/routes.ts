@@ -202,8 +202,8 @@ async function readForm(
 const codeHeader = 'x-service-code'
 
 /**
- * Messages of errors whose own would tell a page what the payer has. Their status is one that no
- * client of these APIs repeats.
+ * Messages of errors whose own would tell a page what the payer has, or name another limit. Their
+ * status is one that no client of these APIs repeats.
  */
 const discreet: Partial<Record<ErrorName, [status: number, message: string]>> = {
   not_signed_in: [403, 'Nobody is signed in who could pay for this. Ask the player to sign in.'],
@@ -211,6 +211,10 @@ const discreet: Partial<Record<ErrorName, [status: number, message: string]>> = 
   not_enough_credits: [402, 'There are too few credits for this call.'],
   daily_cap: [403, 'The cap for today is too low for this call. Try it tomorrow.'],
   budget_exceeded: [403, 'The cap for today is too low for this call. Try it tomorrow.'],
+  too_large: [
+    413,
+    `A call has at most ${aiTextBytesMax / 1_024} KiB of text, and ${aiFileBytesMax / 1_048_576} MB of pictures and files. Send less.`,
+  ],
   no_model: [404, 'This server has no model for this. Its operator can set one.'],
 }
 

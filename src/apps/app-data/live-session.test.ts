@@ -302,6 +302,8 @@ test('a player has eight open pages of an app, and a room 64 players', async () 
   const pages = []
   for (let at = 0; at < 8; at += 1) pages.push(await gus.connect())
   expect(gus.connect()).rejects.toThrow('closed')
+  // A browser hides why a connection did not open, so its page asks.
+  expect((await gus.call('GET', '/live')).code).toBe('busy')
   for (const page of pages) page.close()
   await until(() => t.ctx.state.sessions.size === 0)
   for (let at = 0; at < roomPlayersMax; at += 1) {

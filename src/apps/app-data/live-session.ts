@@ -307,8 +307,6 @@ export async function openLive(
   app: string,
 ): Promise<Upgraded> {
   const { headers, context } = call
-  const isWebSocket = headers.get('upgrade')?.toLowerCase() === 'websocket'
-  if (!isWebSocket || !context.upgrade) throw new ApiError('needs_websocket')
   // Any page can open a WebSocket here, with the cookies of the player.
   checkSite(ctx, call)
   const player = await findPlayer(ctx, call, app)
@@ -317,7 +315,10 @@ export async function openLive(
   if (sessions.size >= livePagesPerServerMax) throw new ApiError('try_again', {})
   const release = takePlace(limits, context.client.prefix, `${app} ${player.id}`)
   const session = new LiveSession(ctx, player, call, release)
-  if (context.upgrade(session, { 'x-request-id': context.id })) return new Upgraded()
+  // A page whose connection did not open asks without a WebSocket for the reason.
+  const isWebSocket = headers.get('upgrade')?.toLowerCase() === 'websocket'
+  const requestId = { 'x-request-id': context.id }
+  if (isWebSocket && context.upgrade?.(session, requestId)) return new Upgraded()
   release()
   throw new ApiError('needs_websocket')
 }
@@ -330,7 +331,7 @@ function takePlace(
 ): () => void {
   const leaveNetwork = networkPages.begin(network)
   if (!leaveNetwork) {
-    throw new ApiError('busy', { what: 'open pages of your network', max: networkPages.max })
+    throw new ApiError('busy', { what: 'live pages of your network', max: networkPages.max })
   }
   const leave = livePages.begin(player)
   if (leave) {
@@ -340,7 +341,7 @@ function takePlace(
     }
   }
   leaveNetwork()
-  throw new ApiError('busy', { what: 'open pages', max: livePages.max })
+  throw new ApiError('busy', { what: 'live pages of this app', max: livePages.max })
 }
 
 /** Ends live connections that may no longer be open, and keeps the rooms of this server. */

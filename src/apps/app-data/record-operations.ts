@@ -15,7 +15,7 @@ const listOwn = operation({
   route: 'GET /apps/:id/records',
   summary: 'List what the players of your app share, with the authors.',
   description:
-    'kind is document, value, score, upload, or personal: the bytes of each player, without their content. Follow next to export everything.',
+    'kind is document, value, score, upload, challenge, or personal: the bytes of each player, without their content. Follow next to export everything.',
   access: agent,
   input: { query: schemas.RecordQuerySchema },
   output: { 200: schemas.RecordListSchema },

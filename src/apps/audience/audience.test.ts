@@ -230,7 +230,7 @@ const listedReaders = [
 const playerOperations =
   `acquire_document add_document create_challenge delete_document delete_value get_app_ai
   get_challenge get_document get_own_cover get_player get_scores get_value
-  give_consent join_app list_challenges list_values play_app query_documents
+  give_consent join_app list_challenges list_values open_live play_app query_documents
   report_errors revoke_consent set_document set_value submit_score update_document
   upload_file write_documents`.split(/\s+/)
 

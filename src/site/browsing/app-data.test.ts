@@ -209,6 +209,33 @@ describe.skipIf(findBrowser('chromium') === undefined)('data of an app in chromi
   )
 
   test(
+    'a page learns that its player has too many open pages, and that data is no JSON',
+    async () => {
+      const app = await publish()
+      const { livePages } = t.ctx.state.limits
+      const { max } = livePages
+      const one = await openJoined(app)
+      await one.run(`await service.room.join('lobby')`)
+      livePages.max = 1
+      const two = await open(app, one.page.context())
+      const isBusy = { code: 'busy', message: expect.stringContaining('live pages of this app') }
+      expect(await two.run(`await service.room.join('lobby')`)).toMatchObject(isBusy)
+      livePages.max = max
+      const watch = `return new Promise((next, fail) => service.db.doc('a/1').onSnapshot(next, fail))`
+      expect(await two.run(`await (async () => { ${watch} })()`)).toEqual({})
+      const cycle = `const data = {}; data.data = data`
+      for (const call of [
+        `await service.store.set('a', 1n)`,
+        `${cycle}; await service.db.doc('a/1').set(data)`,
+        `await service.ai.chat()`,
+      ]) {
+        expect([call, await two.run(call)]).toMatchObject([call, { code: 'bad_request' }])
+      }
+    },
+    ms,
+  )
+
+  test(
     'two windows in a room see each other, and hear what each sends',
     async () => {
       const app = await publish()
@@ -228,6 +255,13 @@ describe.skipIf(findBrowser('chromium') === undefined)('data of an app in chromi
       await shows(one, 'return heard', '["e4",true]')
       const flood = `for (let at = 0; at < 41; at += 1) room.emit('move', at)`
       expect(await one.run(flood)).toMatchObject({ code: 'room_limit' })
+      const large = `'x'.repeat(100_000)`
+      expect(await two.run(`room.emit('move', ${large})`)).toMatchObject({ code: 'too_large' })
+      expect(await two.run(`await service.room.join('b', { presence: ${large} })`)).toMatchObject({
+        code: 'too_large',
+      })
+      await two.run(`room.presence(${large}); room.emit('move', 'still here')`)
+      await shows(one, 'return heard', '["still here",false]')
       await two.run(`room.leave()`)
       await shows(one, 'return room.peers.length', '1')
     },

@@ -1642,8 +1642,8 @@ class AgentApi(Api):
 
     def list_records(self, **fields: Unpack[ListRecordsInput]) -> Page[ListRecordsResult, DataRecord]:
         """List what the players of your app share, with the authors. kind is document, value,
-        score, upload, or personal: the bytes of each player, without their content. Follow next
-        to export everything.
+        score, upload, challenge, or personal: the bytes of each player, without their content.
+        Follow next to export everything.
 
         Args:
             id: The id. The id of an app is the end of its public link.
@@ -2633,8 +2633,8 @@ class AsyncAgentApi(AsyncApi):
 
     def list_records(self, **fields: Unpack[ListRecordsInput]) -> AsyncCall[ListRecordsResult, DataRecord]:
         """List what the players of your app share, with the authors. kind is document, value,
-        score, upload, or personal: the bytes of each player, without their content. Follow next
-        to export everything.
+        score, upload, challenge, or personal: the bytes of each player, without their content.
+        Follow next to export everything.
         """
         return self._call("list_records", fields)
 
