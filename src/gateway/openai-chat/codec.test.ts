@@ -230,6 +230,28 @@ describe('a request that upstreams refuse is repaired', () => {
     ])
   })
 
+  test('calls with an id that an earlier call has', () => {
+    const turn = (...calls: Json[]) => ({ role: 'assistant', content: null, tool_calls: calls })
+    const result = (id: string, content: string) => ({ role: 'tool', tool_call_id: id, content })
+    const call = fn('call_0', 'f', '{}')
+    const messages = sentMessages([
+      user('x'),
+      turn(call),
+      result('call_0', 'first'),
+      turn(call, call),
+      result('call_0', 'second'),
+      result('call_0', 'third'),
+    ])
+    expect(messages).toEqual([
+      user('x'),
+      turn(call),
+      result('call_0', 'first'),
+      turn(fn('call_4_0', 'f', '{}'), fn('call_4_1', 'f', '{}')),
+      result('call_4_0', 'second'),
+      result('call_4_1', 'third'),
+    ])
+  })
+
   test('media of tool results come in the next user message', () => {
     const image = imageOf(`data:image/png;base64,${png}`)
     const messages = sentMessages([

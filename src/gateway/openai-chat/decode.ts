@@ -325,11 +325,12 @@ interface Turn {
 /**
  * Checks the roles of messages. A tool message needs an earlier call of an assistant
  * (docs/spec/gateway-decisions.md, "Roles"). Calls and results without an id get one, in their
- * order.
+ * order, and so does a call whose id an earlier one has: some servers begin anew in each turn.
  */
 class RoleReader {
   needsRepair = false
-  private readonly known = new Set<unknown>()
+  /** By the id that the client sent: its calls without a result, in the last turn that has it. */
+  private readonly known = new Map<unknown, { turn: number; ids: string[] }>()
   private open: string[] = []
   private count = 0
 
@@ -362,8 +363,10 @@ class RoleReader {
 
   private readReply(id: unknown): string {
     if (!isMissing(id)) {
-      if (!this.known.has(id)) throw new ApiError('bad_role', { isDeveloper: false })
-      return this.original(typeof id === 'string' ? id : JSON.stringify(id))
+      const { ids = [] } = this.known.get(id) ?? {}
+      const own = ids.length > 1 ? ids.shift() : ids[0]
+      if (own === undefined) throw new ApiError('bad_role', { isDeveloper: false })
+      return own
     }
     const next = this.open.shift()
     if (next === undefined) throw new ApiError('bad_role', { isDeveloper: false })
@@ -372,14 +375,17 @@ class RoleReader {
 
   private readCall({ id }: Json, at: number): string {
     if (at === 0) this.open = []
-    if (!isMissing(id)) {
-      this.known.add(id)
-      return this.original(typeof id === 'string' ? id : JSON.stringify(id))
-    }
-    this.needsRepair = true
     const newId = `call_${this.count}_${at}`
-    this.open.push(newId)
-    return newId
+    if (isMissing(id) || this.known.has(id)) this.needsRepair = true
+    if (isMissing(id)) {
+      this.open.push(newId)
+      return newId
+    }
+    const earlier = this.known.get(id)
+    const own = earlier ? newId : this.original(typeof id === 'string' ? id : JSON.stringify(id))
+    if (earlier?.turn === this.count) earlier.ids.push(own)
+    else this.known.set(id, { turn: this.count, ids: [own] })
+    return own
   }
 
   private original(id: string): string {
