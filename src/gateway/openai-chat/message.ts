@@ -31,6 +31,27 @@ import {
  */
 export type Flavor = 'openai' | 'openrouter' | 'mistral'
 
+/** The options of a client of the chat API. */
+export interface ChatWriterOptions {
+  /** The id of the model that the client asked for. */
+  model: string
+  /** The id of a response that has none. OpenRouter's clients get it for every response. */
+  id: string
+  /** The name of the upstream, for OpenRouter's clients. */
+  provider?: string
+  /** Unix seconds. */
+  created: number
+  /** True if a stream ends with the usage. */
+  wantsUsage: boolean
+  /** True if the client knows functions but no tools. */
+  hasFunctions?: boolean
+  flavor: Flavor
+}
+
+/** Returns the fields that OpenRouter's clients get for every response. */
+export const ownHead = ({ flavor, id, provider }: ChatWriterOptions): Json =>
+  flavor === 'openrouter' ? { id, ...(provider !== undefined && { provider }) } : {}
+
 export const finishReasons: Record<EndReason, string> = {
   stop: 'stop',
   length: 'length',

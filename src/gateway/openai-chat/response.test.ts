@@ -6,8 +6,9 @@ import { type ChatEvent, gather } from '../conversation/chat-event.ts'
 import { encodeEvent, eventOf, EventReader } from '../events.ts'
 import { createUsage, readUsage } from '../models/usage.ts'
 import { decodeChat } from './decode.ts'
+import type { ChatWriterOptions } from './message.ts'
 import { createChatReader, readWholeChat } from './read.ts'
-import { type ChatWriterOptions, createChatClient } from './write.ts'
+import { createChatClient } from './write.ts'
 
 const user = (content: unknown) => ({ role: 'user', content })
 const fn = (id: string, name: string, args: unknown = '{}') => ({
