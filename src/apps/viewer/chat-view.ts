@@ -36,11 +36,18 @@ export interface ViewPolicy {
   baseUriDomains?: string[]
 }
 
-/** Returns what a host allows a view: the address of its files, and nothing without files. */
-export const viewPolicy = (address: string | undefined): ViewPolicy =>
-  address === undefined
-    ? {}
-    : { connectDomains: [address], resourceDomains: [address], baseUriDomains: [address] }
+/** What a view loads of what it holds itself, such as libraries. Some hosts allow no more. */
+const own = ['blob:', 'data:']
+
+/** Returns what a host allows a view: what it holds, and the address of its files. */
+export function viewPolicy(address: string | undefined): ViewPolicy {
+  const loads = [...own, ...(address === undefined ? [] : [address])]
+  return {
+    connectDomains: loads,
+    resourceDomains: loads,
+    ...(address !== undefined && { baseUriDomains: [address] }),
+  }
+}
 
 /** Returns the address below which the files of all apps are, each behind a token of its own. */
 export const filesAddress = ({ urls }: Pages): string => (urls.apps ?? urls.app) + filesPath

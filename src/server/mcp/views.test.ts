@@ -109,7 +109,13 @@ test('every app is a view, with its page and without a key', async () => {
       uri: `ui://berth/${id}`,
       mimeType: 'text/html;profile=mcp-app',
       // Nothing of the network.
-      _meta: { ui: { csp: {}, permissions: {}, prefersBorder: true } },
+      _meta: {
+        ui: {
+          csp: { connectDomains: ['blob:', 'data:'], resourceDomains: ['blob:', 'data:'] },
+          permissions: {},
+          prefersBorder: true,
+        },
+      },
     },
   ])
   expect(contents[0].text).toStartWith('<!doctype html>')
@@ -139,11 +145,11 @@ test('the policy of a view reaches the files of its app alone', async () => {
   const id = made.text('app.id')
   const { contents } = await readView(`ui://berth/${id}`)
   const { csp } = contents[0]._meta.ui
-  const address = csp.resourceDomains[0]
+  const address = csp.resourceDomains[2]
   expect(address).toMatch(/^https:\/\/berth\.example\/f\/[0-9a-f]{32}\/$/)
   expect(csp).toEqual({
-    connectDomains: [address],
-    resourceDomains: [address],
+    connectDomains: ['blob:', 'data:', address],
+    resourceDomains: ['blob:', 'data:', address],
     baseUriDomains: [address],
   })
   const page = await callTool(t, 'open_app_page', { id }, { headers })
@@ -151,7 +157,7 @@ test('the policy of a view reaches the files of its app alone', async () => {
   expect(policy).toStartWith("default-src 'none'; script-src 'unsafe-inline'")
   expect(policy.match(/https?:[^ ;]+/g)).toEqual(Array(10).fill(address))
   const shared = await readView('ui://berth/app')
-  expect(shared.contents[0]._meta.ui.csp.resourceDomains).toEqual(['https://berth.example/f/'])
+  expect(shared.contents[0]._meta.ui.csp.baseUriDomains).toEqual(['https://berth.example/f/'])
 })
 
 test('a view shows an app to those who may open it, as the viewer does', async () => {

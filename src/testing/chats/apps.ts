@@ -91,7 +91,7 @@ let frames = 0; renderer.setAnimationLoop(() => { cube.rotation.y += 0.01; rende
 }
 
 const file = (path: string, text: string) => ({ path, text })
-const folder: ChatApp = {
+export const folder: ChatApp = {
   name: 'folder',
   body: {
     title: 'Harbor map',
@@ -185,7 +185,7 @@ list.replaceChildren(...top.map(({ name, score }) => Object.assign(document.crea
   },
 }
 
-const library: ChatApp = {
+export const library: ChatApp = {
   name: 'library',
   body: html(
     'Tides of May',

@@ -10,7 +10,7 @@ import { callTool } from '../fixtures/mcp-server.ts'
 import { startTestServer, type TestAgent, type TestServer } from '../fixtures/test-server.ts'
 import { isThorough } from '../thorough.ts'
 import { until } from '../until.ts'
-import { allApps, idOf, type ShownApp, usualApps } from './apps.ts'
+import { allApps, folder, idOf, library, type ShownApp, usualApps } from './apps.ts'
 import { type HostName, hostNames, serveHosts } from './host-pages.ts'
 
 const ms = 180_000
@@ -42,8 +42,10 @@ describe.skipIf(findBrowser('chromium') === undefined)('in the chats of hosts', 
     return page
   }
 
-  const call = (page: Page, name: string, args: object, key: string | undefined = ann.key) => {
-    const given = { url: `${origin}/mcp`, sandbox: hosts.sandbox, key, name, args }
+  /** Calls a tool in a page of a host, whose sandbox has the policy of a path. */
+  const call = (page: Page, name: string, args: object, policy = '') => {
+    const sandbox = hosts.sandbox + policy
+    const given = { url: `${origin}/mcp`, sandbox, key: ann.key, name, args }
     return page.evaluate(`self.host.call(${JSON.stringify(given)})`)
   }
   const shownIn = (page: Page): ShownApp => {
@@ -84,6 +86,19 @@ describe.skipIf(findBrowser('chromium') === undefined)('in the chats of hosts', 
       ms,
     )
   }
+
+  // Some hosts allow no more.
+  test.each((isThorough ? allApps : [library, folder]).map((app) => [app.name, app] as const))(
+    'an app works where a host allows only what the specification says: %s',
+    async (_, { body, play }) => {
+      const id = idOf((await ann.call('POST', '/apps', body)).body)
+      const page = await openHost('reference')
+      await call(page, 'play_app', { id }, 'strict')
+      await play(shownIn(page))
+      await page.context().close()
+    },
+    ms,
+  )
 
   test(
     'a view follows the theme, the language, the size and the display mode of its host',
@@ -245,9 +260,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('in the chats of hosts', 
         leave.onclick = () => { location.href = bad + 'leave' }</script>`
       const id = await ann.publish({ html, title: 'Spy' })
       const page = await openHost('reference')
-      const given = { url: `${origin}/mcp`, key: ann.key, name: 'play_app', args: { id } }
-      const lax = { ...given, sandbox: `${hosts.sandbox}lax` }
-      await page.evaluate(`self.host.call(${JSON.stringify(lax)})`)
+      await call(page, 'play_app', { id }, 'lax')
       const { app } = shownIn(page)
       await app.getByText('run 1 failed 0,1,2,3,4,5,6').waitFor()
       await app.getByRole('button', { name: 'Leave' }).click()

@@ -49,16 +49,37 @@ function policyOf({
   ].join('; ')
 }
 
-/** Serves the proxy of the sandbox with the policy of the query; at /lax without one. */
+/** Returns the policy as the specification has it ("Content Security Policy Enforcement"). */
+function strictPolicyOf({ connectDomains, resourceDomains, baseUriDomains }: Domains): string {
+  const of = (domains: string[] = []): string => domains.join(' ')
+  const resources = of(resourceDomains)
+  return [
+    "default-src 'none'",
+    ...['script', 'style'].map((kind) => `${kind}-src 'self' 'unsafe-inline' ${resources}`),
+    ...['img', 'media'].map((kind) => `${kind}-src 'self' data: ${resources}`),
+    `font-src 'self' ${resources}`,
+    `connect-src 'self' ${of(connectDomains)}`,
+    "frame-src 'none'; object-src 'none'",
+    `base-uri ${of(baseUriDomains) || "'self'"}`,
+  ].join('; ')
+}
+
+const policies: Record<string, typeof policyOf> = {
+  '/': policyOf,
+  '/strict': strictPolicyOf,
+}
+
+/** Serves the proxy of the sandbox with the policy of the query: / and /strict; none at /lax. */
 export const serveSandbox = () =>
   Bun.serve({
     port: 0,
     fetch({ url }) {
       const { pathname, searchParams } = new URL(url)
       const domains: Domains = JSON.parse(searchParams.get('csp') ?? '{}')
+      const policy = policies[pathname]?.(domains)
       const headers = {
         'content-type': 'text/html; charset=utf-8',
-        ...(pathname !== '/lax' && { 'content-security-policy': policyOf(domains) }),
+        ...(policy !== undefined && { 'content-security-policy': policy }),
       }
       return new Response(page, { headers })
     },
