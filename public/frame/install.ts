@@ -18,6 +18,10 @@ const done = document.getElementById('done')
 const copied = document.getElementById('copied')
 let dialog: InstallDialog | undefined
 
+// Only Safari on iPhone and iPad has this property, whose menu comes first.
+const others = 'standalone' in navigator ? [...(help?.children ?? [])].slice(1) : []
+for (const item of others) item.remove()
+
 addEventListener('beforeinstallprompt', (event) => {
   if (!isDialog(event) || !button || !help) return
   event.preventDefault()

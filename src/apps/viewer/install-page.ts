@@ -2,7 +2,7 @@ import { Html, html } from '../../kernel/html.ts'
 import { msg, t } from '../../kernel/words/message.ts'
 import { scriptWords } from '../../kernel/words/words.ts'
 import type { HostedApp } from './app-source.ts'
-import { manifestLinks } from './own-manifest.ts'
+import { iconPath, manifestLinks } from './own-manifest.ts'
 import { messageDocument, type PageAssets } from './page.ts'
 import { messageHeaders } from './policy.ts'
 
@@ -31,7 +31,8 @@ export function installPage(app: HostedApp, parts: PageAssets, hasCopy: boolean)
         </p>
         <p id="copied" role="status"></p>`
     : html`<p>It opens like an app of its own, in full screen. It needs the network.</p>`
-  const body = html`<h1>${title}</h1>
+  const body = html`<img src="${iconPath(app, '192')}" alt="" width="96" height="96" />
+    <h1>${title}</h1>
     ${about}
     <p id="done" role="status"></p>
     <p><button id="install" hidden>Install</button></p>

@@ -272,6 +272,14 @@ describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
     await page.getByRole('button', { name: 'Install' }).click()
     await page.getByText('Installed. Open it').waitFor()
     expect(problems).toEqual([])
+    const menus = page.locator('#help li')
+    expect(await menus.count()).toBe(4)
+    // As on an iPhone.
+    await page.addInitScript('navigator.standalone = false')
+    await page.reload()
+    expect(await menus.allInnerTexts()).toEqual([
+      'Safari on iPhone and iPad\nShare, then Add to Home Screen',
+    ])
     await session.close()
     await server.close()
   }, 120_000)

@@ -112,8 +112,8 @@ function sharesOf(given: unknown): OwnManifest['shares'] {
   return isRecord(given['params']) && 'files' in given['params'] ? 'files' : 'text'
 }
 
-/** Returns the path of a picture of an installed app (src/site/app-icons.ts). */
-function iconPath({ id, icon, cover, restricted }: HostedApp, name: string): string {
+/** Returns the path of an icon of an installed app (src/site/app-icons.ts). */
+export function iconPath({ id, icon, cover, restricted }: HostedApp, name: string): string {
   // Browsers fetch icons without the cookie that opens a restricted app.
   const image = restricted ? undefined : (icon ?? cover)
   const [, hash] = /-(\w+)\.\w+$/.exec(image ?? '') ?? []
