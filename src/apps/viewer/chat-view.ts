@@ -36,7 +36,7 @@ export interface ViewPolicy {
   baseUriDomains?: string[]
 }
 
-/** What a view loads of what it holds itself, such as libraries. Some hosts allow no more. */
+/** Sources of what a view holds itself, such as libraries. Some hosts add none of their own. */
 const own = ['blob:', 'data:']
 
 /** Returns what a host allows a view: what it holds, and the address of its files. */
