@@ -8,7 +8,12 @@ import { t } from '../words.ts'
 
 const urlCharsMax = 4_000
 const unloaded = (): string => t('The app did not load. Reload this page to try again.')
-const widths = { Phone: '390px', Tablet: '768px', Full: '100%' }
+const full = '100%'
+const widths = [
+  [t('Phone'), '390px'],
+  [t('Tablet'), '768px'],
+  [t('Full'), full],
+] as const
 
 /**
  * `<app-preview data-frame="/frame" data-at="/a/ID/versions/1">`: runs an app in the sandbox of the
@@ -119,12 +124,12 @@ export class AppPreview extends HTMLElement {
     bar.className = 'preview-bar'
     bar.role = 'group'
     bar.ariaLabel = t('Preview')
-    const sizes = Object.entries(widths).map(([label, width]) => {
+    const sizes = widths.map(([label, width]) => {
       const button = createButton(label, () => {
         this.style.setProperty('--preview', width)
         for (const one of sizes) one.ariaPressed = String(one === button)
       })
-      button.ariaPressed = String(label === 'Full')
+      button.ariaPressed = String(width === full)
       return button
     })
     const restart = createButton(t('Restart'), () => {

@@ -206,7 +206,7 @@ function charts(points: MetricsPoint[]): Html {
       <summary>Jobs, disk, lag and upstreams</summary>
       <div class="charts">
         ${chart(t('Jobs'), '', line(t('Jobs'), 'accent', 'jobs'))}
-        ${chart(t('Free disk space'), 'bytes', line(t('Free'), 'accent', 'free'))}
+        ${chart(t('Free disk space'), 'bytes', line(t('Free disk space'), 'accent', 'free'))}
         ${chart(t('Event-loop lag'), 'ms', line(t('Lag'), 'warm', 'lateMs'))}
         ${chart(t('Upstream failures'), '', line(t('Failures'), 'danger', 'upstreamErrors'))}
       </div>

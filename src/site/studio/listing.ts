@@ -254,7 +254,7 @@ function iconForms(studio: Studio): Part {
   const upload = html`${imageField(t('Icon'))}${button(t('Upload icon'), 'quiet')}`
   const label = t('Generate icon · {part}', {
     part:
-      price === 0 ? 'free' : t('at most {price}', { price: formatAmount(price ?? 0, 'credit') }),
+      price === 0 ? t('free') : t('at most {price}', { price: formatAmount(price ?? 0, 'credit') }),
   })
   const make = html`${hiddenField('max', price ?? 0)}${hiddenField('ref', newId())}${button(label, 'quiet slim')}`
   const remove = html`${hiddenField('remove', 'yes')}${button(t('Remove icon'), 'quiet slim danger')}`
