@@ -1,6 +1,9 @@
 import { afterEach, expect, test } from 'bun:test'
 
+import { readPrice } from '../../gateway/models/price.ts'
 import { aiFileBytesMax } from '../../kernel/limits.ts'
+import { fakePrice, startFakeUpstreamServer } from '../../testing/fixtures/fake-upstream-server.ts'
+import { testModel } from '../../testing/fixtures/models.ts'
 import {
   createTestPerson,
   createTestSession,
@@ -301,6 +304,33 @@ test.each([
   await agree(olga, id)
   const reply = await olga.send('POST', `/a/${id}/ai/${path}`, body)
   expect([reply.status, JSON.stringify(reply.body)]).toEqual([200, expect.any(String)])
+})
+
+test('a model that reasons gets no sampling that a page tuned for another one', async () => {
+  const id = 'openai/gpt-5-mini'
+  const price = readPrice(fakePrice)
+  if ('error' in price) throw new Error(price.error)
+  const offers = [{ upstream: 'ok', model: 'ok', price }]
+  const fake = await startFakeUpstreamServer({ APP_MODEL: id }, [
+    testModel(fakePrice, { id, offers }),
+  ])
+  t = fake
+  const ann = await t.agent('ann')
+  const app = await ann.publish({ html })
+  const olga = await player('olga')
+  await agree(olga, app)
+  const sampling = { temperature: 0.7, top_p: 0.9, presence_penalty: 0.1 }
+  for (const model of ['gpt-4o', id])
+    expect((await chat(olga, app, { ...turn, model, ...sampling })).status).toBe(200)
+  const contents = [{ parts: [{ text: 'Tell me of the sea' }] }]
+  const generation = { contents, generationConfig: { temperature: 0.7, topP: 0.9 } }
+  const path = `/a/${app}/ai/v1beta/models/gemini-2.5-flash:generateContent`
+  expect((await olga.send('POST', path, generation)).status).toBe(200)
+  expect(fake.fake.received.map(({ body }) => body['temperature'])).toEqual([
+    undefined,
+    0.7,
+    undefined,
+  ])
 })
 
 test('a hosted search of a page is that of this server', async () => {

@@ -1,7 +1,7 @@
 import { fieldsOf } from '../../gateway/gemini/contents.ts'
 import { knownConfig, knownFields } from '../../gateway/gemini/decode.ts'
 import { aiOutputTokens } from '../../kernel/limits.ts'
-import { isRecord, itemsOf, type Json, recordOf, toText } from '../../kernel/schema.ts'
+import { isRecord, itemsOf, type Json, lookUp, recordOf, toText } from '../../kernel/schema.ts'
 
 /**
  * Requests of pages as this server serves them. Tools of the other host are left out, and the model
@@ -9,11 +9,11 @@ import { isRecord, itemsOf, type Json, recordOf, toText } from '../../kernel/sch
  * where the page does not do so, so that the hold fits a small cap.
  */
 
-/** The model of a call, beside what the page asked for. */
+/** The model of a call, beside the one that the page asked for. */
 interface Served {
+  model: string
+  requested: string
   canSearch: boolean
-  /** The page named another model, whose own fields this one may not know. */
-  isMapped: boolean
 }
 
 /** Changes the body of a call. */
@@ -112,18 +112,32 @@ export function commonSize(size: unknown): { size?: string } {
 }
 
 /** Qualities, styles and sizes are those of a model. */
-function prepareImage(body: Json, { isMapped }: Served): void {
-  if (!isMapped) return
+function prepareImage(body: Json, { model, requested }: Served): void {
+  if (model === requested) return
   const size = commonSize(body['size'])
   for (const name of Object.keys(body)) if (!imageFields.has(name)) delete body[name]
   Object.assign(body, size)
 }
 
 /** The changes of each API, by the path of its calls. */
-export const prepares: Readonly<Record<string, Prepare>> = {
+const prepares: Readonly<Record<string, Prepare>> = {
   'v1/chat/completions': prepareCompletion,
   'v1/messages': prepareMessage,
   'v1/responses': prepareResponse,
   'v1/images/generations': prepareImage,
   'v1beta/models': prepareGeneration,
+}
+
+/** Models of OpenAI that reason, which reject these fields. */
+const reasons = /(?:^|\/)(?:o\d|gpt-[5-9])/
+const sampling = `temperature top_p topP top_k topK presence_penalty presencePenalty
+  frequency_penalty frequencyPenalty logit_bias logprobs top_logprobs`.split(/\s+/)
+
+/** Changes the body of a call. Fields that the page tuned for another model may be left out. */
+export function prepareBody(path: string, body: Json, served: Served): void {
+  lookUp(prepares, path)?.(body, served)
+  if (served.model === served.requested || !reasons.test(served.model)) return
+  for (const fields of [body, body['generationConfig']].filter(isRecord)) {
+    for (const name of sampling) delete fields[name]
+  }
 }

@@ -16,7 +16,7 @@ import * as hosting from '../../people/error-response.ts'
 import { getVisitor } from '../../people/session-user.ts'
 import { getPlayable } from '../playable.ts'
 import { appModel, type Work } from './models.ts'
-import { commonSize, prepares } from './prepare.ts'
+import { commonSize, prepareBody } from './prepare.ts'
 import { findPayer } from './sponsors.ts'
 import { measureTurn } from './turns.ts'
 
@@ -79,14 +79,12 @@ async function readModelRequest(
 /** Makes the body of a page one of this server. Throws what `checkBody` throws. */
 function prepare(
   { searcher }: AppContext,
-  { model, requested }: { model: Model; requested: string | undefined },
+  { model, requested = '' }: { model: Model; requested: string | undefined },
   path: string,
   body: Json,
 ): void {
-  lookUp(prepares, path)?.(body, {
-    canSearch: searcher !== undefined && model.supportsTools,
-    isMapped: model.id !== requested,
-  })
+  const canSearch = searcher !== undefined && model.supportsTools
+  prepareBody(path, body, { model: model.id, requested, canSearch })
   checkBody(body)
 }
 
