@@ -5,7 +5,7 @@
  */
 import type { PeersChange, Room } from '../bridge/room.ts'
 import { db, extend, failure, room } from './bridge-calls.ts'
-import { avatarOf } from './player-look.ts'
+import { avatarOf, replaceAvatars } from './player-look.ts'
 import { createHookValue, type HookValue, provideHook } from './react-hooks.ts'
 import { openRecords, usernameOf } from './websim-records.ts'
 
@@ -267,6 +267,7 @@ extend('websim', {
   getCreator: async () => ({ id: '', username: 'maker' }),
   getCurrentProject: async () => ({ id: '', title: document.title }),
 })
+replaceAvatars()
 
 interface QueryState {
   data: unknown[]
