@@ -697,6 +697,10 @@ test('rejects invalid audiences and foreign apps, and stores nothing', async () 
   ]
   for (const body of bad)
     await expectError(t, 400, 'bad_request', () => ann.call('PATCH', path, body))
+  const misnamed = await ann.call('PATCH', path, { expiresAt: null })
+  expect(misnamed.text('error')).toBe(
+    '"expiresAt" is not a field of this operation. Send "expires" instead.',
+  )
   const fresh = await ann.publish()
   await expectError(t, 400, 'bad_request', () =>
     ann.call('PATCH', `/apps/${fresh}/audience`, { audience: 'password' }),

@@ -26,10 +26,18 @@ function validationProblem(error: ValueError | undefined): {
     return { problem: 'Send a JSON object with the fields of this operation, as application/json.' }
   }
   if (error.type === ValueErrorType.ObjectAdditionalProperties) {
-    return { param, problem: `"${param}" is not a field of this operation. Remove it.` }
+    const like = nameLike(param.slice(param.lastIndexOf('.') + 1), error.schema)
+    const next = like === undefined ? 'Remove it.' : `Send "${like}" instead.`
+    return { param, problem: `"${param}" is not a field of this operation. ${next}` }
   }
   const branches = error.type === ValueErrorType.Union ? error.errors : []
   const inner = branches.map((errors) => errors.First()).find((one) => one?.path !== error.path)
   if (inner) return validationProblem(inner)
   return { param, problem: `"${param}" ${mustBe(error.type, describeSchema(error.schema))}.` }
 }
+
+/** Returns a field of an object whose name begins another one, such as "expires" for "expiresAt". */
+const nameLike = (name: string, { properties }: TSchema): string | undefined =>
+  Object.keys(Object(properties)).find(
+    (known) => known.length > 2 && (name.startsWith(known) || known.startsWith(name)),
+  )
