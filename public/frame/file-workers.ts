@@ -7,7 +7,8 @@ const placeholder = 'berth-module:'
 /**
  * Start of a worker of a file, in a blob: an opaque origin cannot start a worker at another
  * address. The worker then finds its files from the address of its own, as on a static host, and so
- * do the workers that it starts.
+ * do the workers that it starts. Scripts of files are loaded as texts, because browsers hide what a
+ * script of another origin throws. WebKit hides that of a revoked blob, too.
  */
 const starter = `(function start(url, address, names, module, table) {
 const known = new Set(names), copied = new Map(table), { origin } = new URL(address);
@@ -26,7 +27,17 @@ self.Request = class Request extends Real { constructor(input, init) { super(loa
 XMLHttpRequest.prototype.open = function (method, to, ...rest) {
 return open.call(this, method, at(to), ...(rest.length > 0 ? rest : [true]));
 };
-self.importScripts = (...urls) => importScripts.apply(self, urls.map(at));
+const load = (to) => {
+if (!String(to).startsWith(address)) return importScripts.call(self, to);
+const request = new XMLHttpRequest();
+open.call(request, 'GET', to, false);
+request.overrideMimeType('text/javascript;charset=utf-8');
+request.send();
+if (request.status !== 200) return importScripts.call(self, to);
+const blob = URL.createObjectURL(new Blob([request.responseText, '\\n//# sourceURL=' + to], { type: 'text/javascript' }));
+importScripts.call(self, blob);
+};
+self.importScripts = (...urls) => urls.map(at).forEach(load);
 Object.defineProperty(self, 'location', { value: new URL(url), configurable: true });
 if (Own) self.Worker = new Proxy(Own, { construct(real, [to, options], made) {
 const inner = own(to), loaded = at(to);

@@ -10,12 +10,10 @@ const earlyMs = 20_000
 const number = (data: unknown, name: string): number =>
   Math.min(Number(field(data, name)) >>> 0, 1e7)
 
-/** Returns whether an app has no data of its player yet: no input, and nothing that was kept. */
-const isEarly = (): boolean =>
-  !isServed() &&
+/** Returns whether an app has no data of its player: no input, and nothing that was kept. */
+const isUntouched = (): boolean =>
   // A press or a key in the frame of the app counts here, too.
-  navigator.userActivation?.hasBeenActive === false &&
-  performance.now() < earlyMs
+  !isServed() && navigator.userActivation?.hasBeenActive === false
 
 /**
  * Returns a function that takes the errors of an app, and sends them to the server: the first one
@@ -23,6 +21,7 @@ const isEarly = (): boolean =>
  */
 export function sentErrors(app: string, version: number): (data: unknown) => void {
   const seen = new Set<string>()
+  const begun = performance.now()
   let waiting: object[] = []
   let isPaused = false
   const send = (): void => {
@@ -43,7 +42,8 @@ export function sentErrors(app: string, version: number): (data: unknown) => voi
     // The preview browser sends nothing.
     if (version === 0 || seen.has(key) || seen.size >= errorsMax) return
     seen.add(key)
-    waiting.push({ ...error, early: isEarly() })
+    const early = isUntouched() && performance.now() - begun < earlyMs
+    waiting.push({ ...error, early })
     if (!isPaused) send()
   }
 }

@@ -25,7 +25,15 @@ const broken = `<!doctype html><title>Broken</title>
 
 const folder = [
   { path: 'index.html', text: '<title>Folder</title><script src="js/main.js"></script>' },
-  { path: 'js/main.js', text: `start()\nfunction start() {\n  throw new Error('in a file')\n}` },
+  {
+    path: 'js/main.js',
+    text: `new Worker('js/work.js')\nfail()\nfunction fail() {\n  throw new Error('in a file')\n}`,
+  },
+  {
+    path: 'js/work.js',
+    text: `importScripts('more.js')\nthrow new Error('in a worker of a file')`,
+  },
+  { path: 'js/more.js', text: `setTimeout(() => { throw new Error('late in a worker') })` },
 ]
 
 const secret = 'hunter2'
@@ -105,8 +113,14 @@ for (const [name, openBrowser] of allBrowsers) {
       async () => {
         const id = await ann.publish({ html: undefined, files: folder })
         const tab = await open(id)
-        const errors = await errorsOf(id, 1)
-        expect(errors.get('Error: in a file')).toMatchObject({ file: 'js/main.js', line: 3 })
+        const errors = await errorsOf(id, 3)
+        expect(errors.get('Error: in a file')).toMatchObject({ file: 'js/main.js', line: 4 })
+        // Other browsers name the blob that has the text of the file.
+        const placeOf = (file: string, line: number) => (name === 'chromium' ? { file, line } : {})
+        const own = errors.get('Error: in a worker of a file')
+        expect(own).toMatchObject({ kind: 'thrown', ...placeOf('js/work.js', 2) })
+        const imported = errors.get('Error: late in a worker')
+        expect(imported).toMatchObject({ kind: 'thrown', ...placeOf('js/more.js', 1) })
         await tab.close()
       },
       ms,
