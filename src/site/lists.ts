@@ -113,6 +113,10 @@ export const emptyState = (title: Part, text: Part, action: Part = false): Html 
     ${action}
   </div>`
 
+/** Content that follows the server while its page is visible. The page loads auto-refresh.js. */
+export const live = (content: Part): Html =>
+  html`<auto-refresh data-seconds="2">${content}</auto-refresh>`
+
 export const itemList = (items: Html[], placeholder: Part): Part =>
   items.length > 0
     ? html`<ul class="rows">

@@ -127,4 +127,29 @@ document.querySelector('p').onclick = () => { throw new Error('broken ' + (count
     },
     ms,
   )
+
+  test(
+    'the studio shows each version and error while an agent works',
+    async () => {
+      const { agent: dan, context } = await openOwned('dan', 'rosa')
+      const id = await dan.publish({ html: page('first') })
+      const [versions, errors] = [await context.newPage(), await context.newPage()]
+      await versions.goto(`${origin}/studio/${id}/versions`)
+      await errors.goto(`${origin}/studio/${id}/errors`)
+      await versions.getByRole('heading', { name: 'Version 1' }).waitFor()
+      await errors.getByText('No errors').waitFor()
+
+      await dan.call('POST', `/apps/${id}/versions`, {
+        patch: { edits: [{ search: '<script>', replace: '<script>missing()' }] },
+        note: 'Adds a mistake.',
+      })
+      await versions.getByText('Adds a mistake.').waitFor()
+      const visitor = await browser.newPage()
+      await visitor.goto(`${origin}/a/${id}`)
+      await errors.getByText('ReferenceError: missing is not defined').waitFor()
+      await errors.getByText('Version 2, line 3').waitFor()
+      await Promise.all([context.close(), visitor.close()])
+    },
+    ms,
+  )
 })

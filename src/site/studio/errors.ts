@@ -5,7 +5,7 @@ import { msg, t } from '../../kernel/words/message.ts'
 import { section } from '../components.ts'
 import { formatCount, renderAge } from '../format.ts'
 import type { Page } from '../layout.ts'
-import { emptyState } from '../lists.ts'
+import { emptyState, live } from '../lists.ts'
 import { type Studio, studioPage } from './studio.ts'
 
 /** Renders what the page throws and logs for its players. */
@@ -33,7 +33,7 @@ export async function errorsPage(studio: Studio): Promise<Page> {
               ${errors.map((error) => renderError(error, req.ctx.clock.now()))}
             </ul>`,
         )
-  return studioPage(studio, 'errors', main)
+  return { ...studioPage(studio, 'errors', live(main)), scripts: ['auto-refresh.js'] }
 }
 
 const kinds = { thrown: msg('Thrown'), rejected: msg('Rejected'), logged: msg('Logged') }

@@ -12,7 +12,7 @@ import { versionOrigins } from '../components.ts'
 import { formatBytes, renderAge } from '../format.ts'
 import { button, hiddenField, postForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { cursorPager, emptyState, numberCursor } from '../lists.ts'
+import { cursorPager, emptyState, live, numberCursor } from '../lists.ts'
 import { itemCover } from '../tiles.ts'
 import {
   act,
@@ -33,10 +33,14 @@ export async function versionsPage(studio: Studio, query: URLSearchParams): Prom
   const { page, next } = takePage(rows, shownMax, ({ version }) => makeCursor(version))
   const main =
     page.length === 0
-      ? emptyState(t('No versions yet'), t('The first version appears when the build succeeds.'))
-      : html`<ol class="versions-list">
-            ${page.map((row, at) => versionItem(studio, row, at))}
-          </ol>
+      ? live(
+          emptyState(t('No versions yet'), t('The first version appears when the build succeeds.')),
+        )
+      : html`${live(
+            html`<ol class="versions-list">
+              ${page.map((row, at) => versionItem(studio, row, at))}
+            </ol>`,
+          )}
           ${cursorPager(query, studioPath(studio, 'versions'), next)}
           <div class="versions-tools">
             ${compareForm(studio)}
@@ -44,7 +48,7 @@ export async function versionsPage(studio: Studio, query: URLSearchParams): Prom
               >Export all versions</a
             >
           </div>`
-  return studioPage(studio, 'versions', main)
+  return { ...studioPage(studio, 'versions', main), scripts: ['auto-refresh.js'] }
 }
 
 function versionItem(studio: Studio, row: apps.Version, at: number): Html {
