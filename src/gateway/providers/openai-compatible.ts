@@ -159,7 +159,7 @@ const fieldsOfResponses =
   /^(include|max_tool_calls|metadata|reasoning\.\w*(summary|context)|stream_options|truncation)\b/
 
 /** The fields of thoughts. Models without any reject them, and so do some accounts. */
-const fieldsOfSummary = /^(include|reasoning\.\w*summary)\b/
+const fieldsOfSummary = /^(include|reasoning)\b/
 
 /**
  * Returns what the upstream rejects: the model, the summary of its thoughts, or only this request,

@@ -252,7 +252,7 @@ describe('a chat is sent', () => {
   })
 
   test('without effort, where the model shows no thoughts, for which it is asked once', async () => {
-    const rejected = json(400, { error: { message: 'No.', param: 'reasoning.summary' } })
+    const rejected = json(400, { error: { message: 'No.', param: 'reasoning' } })
     const message = { type: 'message', content: [{ type: 'output_text', text: 'Hi.' }] }
     const done = json(200, { id: 'resp_1', status: 'completed', output: [message], usage })
     fake.script('fake/silent', rejected, done, done, ok)
