@@ -25,6 +25,8 @@ export interface EncodedRequest {
 
 export interface UpstreamCodec {
   api: Api
+  /** Returns the headers with the API key of an upstream. Default: a Bearer token. */
+  keyHeaders?(key: string): Record<string, string>
   /**
    * Encodes a chat: the client's own body where it has this API, without what would cost more than
    * the hold covers. Throws `ApiError` for what the API cannot say and may not be left out.

@@ -35,6 +35,7 @@ import { parseSignature } from './thought-signature.ts'
 /** Google's Gemini API as that of an upstream. */
 export const geminiCodec: UpstreamCodec = {
   api: 'gemini',
+  keyHeaders: (key) => ({ 'x-goog-api-key': key }),
   encode,
   ignoredFields: (request) =>
     request.raw?.api === 'gemini' ? [] : unknownFields(request, samplingNames),

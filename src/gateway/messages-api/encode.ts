@@ -35,6 +35,7 @@ import { createReader, readWhole } from './read.ts'
 /** Anthropic's Messages API as that of an upstream. */
 export const messagesCodec: UpstreamCodec = {
   api: 'messages',
+  keyHeaders: (key) => ({ 'x-api-key': key }),
   encode,
   ignoredFields,
   readWhole,

@@ -2,18 +2,11 @@ import type { EmbeddingModelV4, JSONValue, RerankingModelV4 } from '@ai-sdk/prov
 
 import type { AiSdkKind } from '../../../kernel/config/providers.ts'
 import { ApiError } from '../../../kernel/errors.ts'
-import {
-  asString,
-  itemsOf,
-  type Json,
-  lookUp,
-  parseRecord,
-  recordOf,
-} from '../../../kernel/schema.ts'
+import { asString, itemsOf, type Json, parseRecord, recordOf } from '../../../kernel/schema.ts'
 import { type Clock, unixSeconds } from '../../../kernel/time.ts'
 import { cohereCodec } from '../../cohere/encode.ts'
 import type { ChatEvent } from '../../conversation/chat-event.ts'
-import type { Api, ChatRequest } from '../../conversation/chat-request.ts'
+import type { ChatRequest } from '../../conversation/chat-request.ts'
 import type { UpstreamCodec } from '../../conversation/codec.ts'
 import { openAiNames, unknownFields } from '../../conversation/sampling.ts'
 import { geminiCodec } from '../../gemini/encode.ts'
@@ -54,10 +47,11 @@ const noKey = 'none'
  */
 export function createAiSdkAdapter(row: Omit<TypedUpstream, 'client'>, clock: Clock): Upstream {
   const upstream = { ...row, client: new HttpClient() }
+  const codec = codecs[row.kind]
   return {
     name: row.name,
     kind: row.kind,
-    apis: apisByKind[row.kind] ?? [],
+    apis: codec ? [codec.api] : [],
     send: (call) =>
       withProvider(upstream, call, (provider) =>
         sendCall(provider, call, { upstream, created: unixSeconds(clock.now()) }),
@@ -80,18 +74,16 @@ export function createAiSdkAdapter(row: Omit<TypedUpstream, 'client'>, clock: Cl
   }
 }
 
-/** The APIs of chats that providers speak. */
-const apisByKind: Partial<Record<AiSdkKind, readonly Api[]>> = {
-  anthropic: ['messages'],
-  google: ['gemini'],
-  cohere: ['cohere'],
+/** The codecs of providers that speak an API of chats. */
+const codecs: Partial<Record<AiSdkKind, UpstreamCodec>> = {
+  anthropic: messagesCodec,
+  google: geminiCodec,
+  cohere: cohereCodec,
 }
-
-const codecs: readonly UpstreamCodec[] = [messagesCodec, geminiCodec, cohereCodec]
 
 /** Sends a chat in the provider's own API, or through its package, where it has another one. */
 async function sendChat(upstream: TypedUpstream, call: UpstreamChat): Promise<SentChat> {
-  const codec = codecs.find(({ api }) => apisByKind[upstream.kind]?.includes(api))
+  const codec = codecs[upstream.kind]
   if (codec) return sendEncoded(upstream, codec, call)
   if (upstream.kind !== 'bedrock') return noModel('/chat/completions')
   const { request, signal, ...target } = call
@@ -260,12 +252,7 @@ const isCohereField = (kind: string, path: UpstreamPath, name: string): boolean 
 const isKnownField = (path: UpstreamPath, name: string): boolean =>
   knownFields[path]?.includes(name) ?? true
 
-/** The headers with the API key, by kind of upstream. */
-const keyHeaders: Record<string, (key: string) => Record<string, string>> = {
-  anthropic: (key) => ({ 'x-api-key': key }),
-  google: (key) => ({ 'x-goog-api-key': key }),
-  cohere: (key) => ({ authorization: `Bearer ${key}` }),
-}
+const bearer = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` })
 
 /**
  * Sends a chat to an upstream in the API of its codec. Throws UpstreamError when there was no
@@ -276,7 +263,8 @@ async function sendEncoded(
   codec: UpstreamCodec,
   { request, signal, ...target }: UpstreamChat,
 ): Promise<SentChat> {
-  const { name, kind, baseUrl, apiKey, client } = upstream
+  const { name, baseUrl, apiKey, client } = upstream
+  const { keyHeaders = bearer } = codec
   const { path, body, headers } = codec.encode(request, target)
   const sent = client.fetch(baseUrl + path, {
     method: 'POST',
@@ -284,7 +272,7 @@ async function sendEncoded(
       ...headers,
       'content-type': 'application/json',
       'accept-encoding': 'identity',
-      ...(apiKey && lookUp(keyHeaders, kind)?.(apiKey)),
+      ...(apiKey && keyHeaders(apiKey)),
     },
     body: JSON.stringify(body),
     signal,
