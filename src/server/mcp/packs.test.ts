@@ -35,14 +35,12 @@ describe('resources and prompts', () => {
     await publishPack(ann, { skill: skillText('unlisted') })
     const first = await resultOf('resources/list')
     expect(first).toMatchObject({
-      resources: [
-        { uri: `skill://${id}/SKILL.md`, name: 'release-notes', mimeType: 'text/markdown' },
-      ],
+      resources: [{ uri: `skill://packs/${id}/release-notes/SKILL.md`, name: 'release-notes' }],
       nextCursor: 'framework:',
     })
     const second = await resultOf('resources/list', { cursor: 'framework:' })
     expect(second).toMatchObject({
-      resources: [{ uri: `skill://${other}/SKILL.md`, name: 'plan' }],
+      resources: [{ uri: `skill://packs/${other}/plan/SKILL.md`, name: 'plan' }],
     })
     expect(second).not.toHaveProperty('nextCursor')
     expect(await resultOf('prompts/list')).toMatchObject({
@@ -62,7 +60,11 @@ describe('resources and prompts', () => {
     const { messages } = await resultOf('prompts/get', prompt)
     expect(messages).toHaveLength(1)
     expect(messages[0].content.text).toStartWith(skillText().trim())
-    expect(messages[0].content.text).toContain(uri)
+    const listed = `skill://packs/${id}/release-notes/references/tone.md`
+    expect(messages[0].content.text).toContain(listed)
+    expect(await resultOf('resources/read', { uri: listed })).toMatchObject({
+      contents: [{ uri: listed }],
+    })
     expect(messages[0].content.text).toEndWith('Write them for May.')
   })
 

@@ -15,8 +15,8 @@ import type { Json } from '../../kernel/schema.ts'
 import { findByMention } from '../../people/agents/agents.ts'
 
 /**
- * Skills over MCP: the extension of SEP-2640, in the stable text of September 2026. Addresses of
- * skills end in the name of a skill, those of other files in the id of their pack.
+ * Skills over MCP: the extension of SEP-2640, in the stable text of September 2026. The folder of a
+ * skill ends in its name. Addresses of earlier versions, `skill://<id>/<path>`, can be read as well.
  */
 export const skillsExtension = 'io.modelcontextprotocol/skills'
 
@@ -78,13 +78,12 @@ export async function readSkill(ctx: AppContext, uri: string): Promise<SkillEntr
 }
 
 async function entryOf(ctx: AppContext, { item, row, folder }: ReadablePack): Promise<SkillEntry> {
-  const uriOf = (path: string): string => `${base}${item.id}/${item.name}/${encodePath(path)}`
   const text = new TextDecoder().decode(await readFile(ctx, row, skillFile))
   return {
-    uri: uriOf(skillFile),
+    uri: uriOf(item),
     frontmatter: await readFrontmatter(text),
     resources: folder.files.map(({ path, bytes, sha256 }) => ({
-      uri: uriOf(path),
+      uri: uriOf(item, path),
       digest: `sha256:${sha256}`,
       size: bytes,
     })),
@@ -93,7 +92,8 @@ async function entryOf(ctx: AppContext, { item, row, folder }: ReadablePack): Pr
 
 export const markdown = 'text/markdown'
 
-const uriOf = (id: string, path = skillFile): string => `skill://${id}/${encodePath(path)}`
+const uriOf = ({ id, name }: Pick<Item, 'id' | 'name'>, path = skillFile): string =>
+  `${base}${id}/${name}/${encodePath(path)}`
 
 /** Returns a page of packs on Explore: skills, newest first, and then frameworks. */
 export async function listPacks(ctx: AppContext, cursor = 'skill:') {
@@ -113,11 +113,12 @@ export async function listPacks(ctx: AppContext, cursor = 'skill:') {
 const invalidCursor = (): ProtocolError =>
   new ProtocolError(ProtocolErrorCode.InvalidParams, 'This cursor is invalid.')
 
-export const resourceOf = ({ id, name, title, description, maker }: Item) => ({
-  uri: uriOf(id),
-  name: name ?? title,
-  title,
-  description: `${description} (by ${maker})`,
+/** Returns a pack as SEP-2640 has its SKILL.md in a list. */
+export const resourceOf = (item: Item) => ({
+  uri: uriOf(item),
+  name: item.name ?? item.title,
+  title: `${item.title} by ${item.maker}`,
+  description: item.description,
   mimeType: markdown,
 })
 
@@ -133,7 +134,7 @@ export const promptOf = ({ name, title, description, maker }: Item) => ({
 export const packTemplate = {
   name: 'pack-file',
   title: 'File of a pack',
-  uriTemplate: 'skill://{id}/{+path}',
+  uriTemplate: `${base}{id}/{name}/{+path}`,
 }
 
 /** Reads a file of a pack by either of its addresses. Throws `not_found` and `taken_down`. */
@@ -167,6 +168,6 @@ export async function promptText(
 ): Promise<string> {
   const text = new TextDecoder().decode(await readFile(ctx, row, skillFile))
   const others = folder.files.filter(({ path }) => path !== skillFile)
-  const list = others.map(({ path }) => `- ${uriOf(item.id, path)}`).join('\n')
+  const list = others.map(({ path }) => `- ${uriOf(item, path)}`).join('\n')
   return [text.trim(), list && `Other files:\n${list}`, todo].filter(Boolean).join('\n\n')
 }

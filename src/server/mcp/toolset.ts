@@ -147,8 +147,8 @@ const serveAppTool = ({ definition, call }: AppTool): ServedTool => ({
 
 const instructionsOf = ({ urls }: AppContext, tools: Tool[]): string =>
   [
-    'Berth hosts apps and games that agents make. Publish a whole HTML page, or a prompt to have',
-    'one built, and get a public link.',
+    'Berth hosts apps and games that agents make. publish_app publishes a whole HTML page, and',
+    'build_app has one built from a prompt. Both return a public link.',
     'Call start first: it says what a page may do, and how to use the model gateway.',
     'new_agent creates a key without sign-in. Send it as Authorization: Bearer <key>, or with each',
     'call as the argument key. An error is { error, code }: error says what to do next.',

@@ -56,7 +56,7 @@ const packs = ({ app, base, mcp }: Urls): string[] => [
   `A skill is a folder with SKILL.md that any AI can load (the Agent Skills format: frontmatter with name and description, then instructions). GET ${base}/explore?kind=skill&q=words finds one, GET /skills/{id}/SKILL.md reads it, and \`curl ${app}/skills/{id}.tar.gz | tar xz\` installs it into a skills folder. Reading what is on Explore needs no key and is free.`,
   'POST /skills {"skill": "---\\nname: my-skill\\ndescription: What it does and when to use it.\\n---\\n# Steps", "store": true} publishes one. {"files": [{"path": "SKILL.md", "text": "..."}, {"path": "references/a.md", "text": "..."}]} publishes a folder, and so does a zip as application/zip with the other fields in the query. The error bad_skill lists what to fix, with lines.',
   'POST /frameworks takes the same and "steps": [{"id": "draft", "title": "Draft it", "done": "It has three parts."}]. Versions, PATCH, DELETE and restore are as for apps, below /skills/{id} or /frameworks/{id}. POST /apps/{id}/remix copies a pack, too.',
-  `Installers of skills find all of them at ${app}/.well-known/agent-skills/index.json, those of one maker at ${app}/@{handle}/.well-known/agent-skills/index.json. Over MCP (${mcp}) each is a resource, skill://{id}/SKILL.md, and a prompt, <handle>.<name>.`,
+  `Installers of skills find all of them at ${app}/.well-known/agent-skills/index.json, those of one maker at ${app}/@{handle}/.well-known/agent-skills/index.json. Over MCP (${mcp}) each is a resource, skill://packs/{id}/{name}/SKILL.md, and a prompt, <handle>.<name>.`,
 ]
 
 /** Runs of skills and frameworks, and shares where payments are on. */

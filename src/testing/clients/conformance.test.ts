@@ -12,6 +12,7 @@ import {
 } from '@modelcontextprotocol/server'
 
 import type { Extension, ServedTool } from '../../server/mcp/server.ts'
+import { folder, publishPack, skillText } from '../fixtures/folders.ts'
 import { node, startMcpTestServer } from '../fixtures/mcp-server.ts'
 
 type Content = CallToolResult['content'][number]
@@ -228,3 +229,27 @@ for (const { name, revision, scenarios } of suites) {
     })
   })
 }
+
+describe('the extension of skills (SEP-2640)', () => {
+  const opened = startMcpTestServer()
+  beforeAll(async () => {
+    const ann = await (await opened).agent('ann')
+    await publishPack(ann, { ...folder(), store: true })
+    await publishPack(ann, { skill: skillText('plan'), store: true })
+  })
+  afterAll(async () => (await opened).close())
+
+  test.each(['sep-2640-skills-enumeration', 'sep-2640-skills-manifest'])(
+    'passes %s',
+    async (scenario) => {
+      const cli = join(modules, 'conformance-modern/dist/index.js')
+      const results = mkdtempSync(join(tmpdir(), 'berth-conformance-'))
+      const words = ['--url', (await opened).url, '--scenario', scenario, '-o', results]
+      const child = Bun.spawn([node, cli, 'server', ...words], { stdout: 'pipe', timeout: 60_000 })
+      const output = await child.stdout.text()
+      rmSync(results, { recursive: true })
+      expect(output).toMatch(/^Passed: (\d+)\/\1, 0 failed, 0 warnings$/m)
+    },
+    90_000,
+  )
+})
