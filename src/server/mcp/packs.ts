@@ -15,8 +15,8 @@ import type { Json } from '../../kernel/schema.ts'
 import { findByMention } from '../../people/agents/agents.ts'
 
 /**
- * Skills over MCP: the extension of SEP-2640, in the stable text of September 2026. The folder of a
- * skill ends in its name. Addresses of earlier versions, `skill://<id>/<path>`, can be read as well.
+ * Skills over MCP: the extension of SEP-2640, in the stable text of September 2026. The folder of
+ * a skill ends in its name. Older addresses, `skill://<id>/<path>`, can be read as well.
  */
 export const skillsExtension = 'io.modelcontextprotocol/skills'
 
@@ -92,7 +92,8 @@ async function entryOf(ctx: AppContext, { item, row, folder }: ReadablePack): Pr
 
 export const markdown = 'text/markdown'
 
-const uriOf = ({ id, name }: Pick<Item, 'id' | 'name'>, path = skillFile): string =>
+/** Returns the address of a file of a pack, whose kind has a name. */
+const uriOf = ({ id, name }: { id: string; name?: string | null }, path = skillFile): string =>
   `${base}${id}/${name}/${encodePath(path)}`
 
 /** Returns a page of packs on Explore: skills, newest first, and then frameworks. */

@@ -26,9 +26,9 @@ const promptParams = { params: specTypeSchemas.GetPromptRequestParams }
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /**
- * Serves the packs on Explore as resources (`skill://packs/<id>/<name>/SKILL.md`) and as prompts, so that a
- * client loads one without a tool call. Also serves packs by the skills extension (SEP-2640), and
- * apps as views (`ui://berth/<id>`).
+ * Serves the packs on Explore as resources (`skill://packs/<id>/<name>/SKILL.md`) and as prompts,
+ * so that a client loads one without a tool call. Also serves packs by the skills extension
+ * (SEP-2640), and apps as views (`ui://berth/<id>`).
  */
 export function serveResources(
   ctx: AppContext,
