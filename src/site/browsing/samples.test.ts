@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -98,6 +98,11 @@ describe.skipIf(findBrowser('chromium') === undefined)('samples that use service
       await until(() => words.isEnabled())
       const again = await open(context, id)
       await appOf(again).getByText('The pier remembers you, Ada.').waitFor()
+      // All choices are one row, which scrolls by itself on a phone.
+      await page.setViewportSize({ width: 390, height: 844 })
+      const widthOf = (of: string): Promise<number> => appOf(page).evaluate<number>(of)
+      await until(async () => (await widthOf('innerWidth')) === 390)
+      expect(await widthOf('document.documentElement.scrollWidth')).toBe(390)
     },
     ms,
   )
