@@ -37,7 +37,8 @@ export function firebaseError(error: unknown): Error {
 /** Returns a function that throws: what it does has no counterpart here. It may be a class. */
 export const unsupported = (name: string): (() => never) =>
   function () {
-    throw new FirebaseError('unimplemented', `${name} is not available here.`)
+    const help = 'Apps have firebase/auth and firebase/firestore.'
+    throw new FirebaseError('unimplemented', `${name} is not available here. ${help}`)
   }
 
 /** Returns what stands for a member of a module that has no counterpart here. */
