@@ -63,7 +63,7 @@ export const firestoreModule = {
   memoryLocalCache: nothing,
   memoryLruGarbageCollector: nothing,
   onSnapshot: snapshots.onSnapshot,
-  or: unsupported('or'),
+  or: references.or,
   orderBy: references.orderBy,
   persistentLocalCache: nothing,
   persistentMultipleTabManager: nothing,

@@ -43,6 +43,8 @@ export interface Cursor {
 
 export interface QueryParts {
   filters: Filter[]
+  /** Lists of alternatives, each with filters. A document has one of each list. */
+  alternatives: Filter[][][]
   orders: { field: string; direction: 'asc' | 'desc' }[]
   cursors: Cursor[]
   limit?: number
@@ -60,7 +62,7 @@ export class Query {
   ) {}
 }
 
-const all: QueryParts = { filters: [], orders: [], cursors: [] }
+const all: QueryParts = { filters: [], alternatives: [], orders: [], cursors: [] }
 
 export class CollectionReference extends Query {
   override readonly type = 'collection'
@@ -115,6 +117,13 @@ export const and =
   (...given: Constraint[]): Constraint =>
   (parts) =>
     given.reduce((sum, constrain) => constrain(sum), parts)
+
+export const or =
+  (...given: Constraint[]): Constraint =>
+  (parts) => {
+    const alternatives = given.map((constrain) => constrain(all).filters)
+    return { ...parts, alternatives: [...parts.alternatives, alternatives] }
+  }
 
 export const orderBy =
   (field: string | FieldPath, direction: 'asc' | 'desc' = 'asc'): Constraint =>

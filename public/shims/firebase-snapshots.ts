@@ -104,7 +104,14 @@ const isPlace = ([first, ...more]: unknown[]): boolean =>
   more.length > 0 || first instanceof DocumentSnapshot
 
 /** Returns whether documents are chosen here, before the limit. */
-const needsAll = ({ filters, orders, cursors, isLast = false }: Query['parts']): boolean =>
+const needsAll = ({
+  filters,
+  alternatives,
+  orders,
+  cursors,
+  isLast = false,
+}: Query['parts']): boolean =>
+  alternatives.length > 0 ||
   filters.some(({ field }) => field === idField) ||
   orders.some(({ field }) => field === idField) ||
   cursors.some(({ values }) => isPlace(values)) ||
@@ -127,6 +134,34 @@ const idsIn = (value: unknown): string[] =>
     .map((one) =>
       one instanceof DocumentReference || one instanceof DocumentSnapshot ? one.id : String(one),
     )
+
+const textOf = (value: unknown): string => JSON.stringify(encode(value)) ?? ''
+const itemsOf = (value: unknown): string[] => (Array.isArray(value) ? value.map(textOf) : [])
+
+/** The operators whose value is one that a field has, or a list of those. */
+const listOperators: Record<string, (actual: unknown, given: string[]) => boolean> = {
+  '==': (actual, [one]) => textOf(actual) === one,
+  '!=': (actual, [one]) => textOf(actual) !== one,
+  in: (actual, given) => given.includes(textOf(actual)),
+  'not-in': (actual, given) => !given.includes(textOf(actual)),
+  'array-contains': (actual, given) => itemsOf(actual).some((item) => given.includes(item)),
+  'array-contains-any': (actual, given) => itemsOf(actual).some((item) => given.includes(item)),
+}
+
+/** Returns whether a document is one of a filter. One without the field is of none. */
+function matches(
+  document: DocumentSnapshot,
+  { field, op, value }: Query['parts']['filters'][number],
+): boolean {
+  if (field === idField) return comparisons[op]?.(document.id, idsIn(value)) ?? false
+  const actual = document.get(field)
+  if (actual === undefined) return false
+  const given = /in$|any$/.test(op) && Array.isArray(value) ? value : [value]
+  const isListed = listOperators[op]
+  if (isListed) return isListed(actual, given.map(textOf))
+  const order = compare([actual], [value], [{ field, direction: 'asc' }])
+  return (order === 0 && op.endsWith('=')) || (order !== 0 && order < 0 === op.startsWith('<'))
+}
 
 type Order = Query['parts']['orders'][number]
 
@@ -170,12 +205,16 @@ function cut(
 
 /** Returns the documents in their order, chosen here where the server cannot do so. */
 function chosen({ parts }: Query, found: DocumentSnapshot[]): DocumentSnapshot[] {
-  const { filters, orders, cursors, limit, isLast = false } = parts
+  const { filters, alternatives, orders, cursors, limit, isLast = false } = parts
   const byId = orders.every(({ field }) => field === idField)
   const isReversed = byId ? orders[0]?.direction === 'desc' : isLast
   const conditions = filters.filter(({ field }) => field === idField)
-  const matching = found.filter(({ id }) =>
-    conditions.every(({ op, value }) => comparisons[op]?.(id, idsIn(value)) ?? false),
+  const matching = found.filter(
+    (document) =>
+      conditions.every((filter) => matches(document, filter)) &&
+      alternatives.every((one) =>
+        one.some((all) => all.every((filter) => matches(document, filter))),
+      ),
   )
   const ordered = isReversed ? matching.toReversed() : matching
   if (!needsAll(parts)) return ordered
