@@ -18,7 +18,7 @@ fetch() {
     wget -qO "$2" "$1"
   else
     fail "it needs curl or wget."
-  fi || fail "$1 could not be downloaded."
+  fi || fail "$1 could not be downloaded. Check the network and the address, and run this again."
 }
 hash_of() {
   if command -v sha256sum >/dev/null 2>&1; then sha256sum "$1"; else shasum -a 256 "$1"; fi |
@@ -66,7 +66,7 @@ gunzip "$work/$file"
 chmod 755 "$work/${file%.gz}"
 "$work/${file%.gz}" version >/dev/null || {
   case $target in *-musl) fail "$file does not run. It needs libstdc++: apk add libstdc++" ;; esac
-  fail "$file does not run on this machine."
+  fail "$file does not run here, for the reason above. On Linux it needs glibc 2.17 or later."
 }
 mv "$work/${file%.gz}" "$folder/berth"
 

@@ -93,6 +93,16 @@ test('the installer says that its folder cannot be written, before it downloads'
   expect(err).toContain('/proc/none cannot be written. Set BERTH_DIR to another folder.')
 })
 
+test('the installer shows why a binary does not run, and what it needs', async () => {
+  const old = Bun.gzipSync(Buffer.from('#!/bin/sh\necho "GLIBC_2.17 not found" >&2\nexit 1\n'))
+  for (const name of names) files[`/${version}/${name}`] = old
+  files[`/${version}/SHA256SUMS`] = names.map((name) => `${sha256(old)}  ${name}\n`).join('')
+  const { err, code } = await shell(installer)
+  expect(err).toStartWith('GLIBC_2.17 not found\n')
+  expect([code, err]).toEqual([1, expect.stringContaining('it needs glibc 2.17 or later.\n')])
+  expect(readdirSync(dirname(installed))).toEqual([])
+})
+
 test('the installer names what the binary for musl needs', async () => {
   const name = `berth-${version}-linux-${cpu}-musl.gz`
   const unusable = Bun.gzipSync(Buffer.from('#!/bin/sh\nexit 127\n'))
