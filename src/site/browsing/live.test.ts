@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 
 import { findBrowser } from '../../testing/browsers/browser.ts'
 import { type BrowserSession, openServedSession } from '../../testing/browsers/session.ts'
@@ -11,6 +11,11 @@ import { until } from '../../testing/until.ts'
 const ms = 120_000
 const page = (word: string, script = ''): string =>
   `<!doctype html><title>Live</title>\n<p>${word}</p>\n<script>${script}</script>`
+
+/** Hides a page, as another tab in front of it does, or shows it again. */
+const setHidden = (shown: Page, isHidden: boolean): Promise<unknown> =>
+  shown.evaluate(`Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true })
+document.dispatchEvent(new Event('visibilitychange'))`)
 
 describe.skipIf(findBrowser('chromium') === undefined)('an open page in chromium', () => {
   let t: TestServer
@@ -55,9 +60,18 @@ describe.skipIf(findBrowser('chromium') === undefined)('an open page in chromium
       await publish('third')
       await app.getByText('third').waitFor()
 
+      const behind = await browser.newPage()
+      await behind.goto(`${origin}/a/${id}`)
+      await behind.frameLocator('iframe').getByText('third').waitFor()
+      await setHidden(behind, true)
       await ann.call('DELETE', `/apps/${id}`)
       await shown.getByText('This app is closed.').waitFor()
       expect(await shown.locator('iframe').count()).toBe(0)
+      // A hidden page follows no stream. It learns of the end when it is shown.
+      expect(await behind.locator('iframe').count()).toBe(1)
+      await setHidden(behind, false)
+      await behind.getByText('This app is closed.').waitFor()
+      await Promise.all([shown.close(), behind.close()])
     },
     ms,
   )
