@@ -1,7 +1,7 @@
 import type { AiSdkKind } from '../../../kernel/config/providers.ts'
 import { fetchGuarded } from '../../../kernel/fetch.ts'
 import { upstreamResponseBytesMax } from '../../../kernel/limits.ts'
-import { isRecord, type Json, parseRecord } from '../../../kernel/schema.ts'
+import { isRecord, parseRecord } from '../../../kernel/schema.ts'
 import { downloadMs, type HttpClient } from '../http-client.ts'
 import { receiveResponse, type UpstreamAddress, UpstreamError } from '../upstream.ts'
 import type { ProviderKind } from './provider-kinds.ts'
@@ -53,8 +53,10 @@ export class ProviderFetch {
     if (!ok || !requiredUsage || !isChat || isEventStream(headers)) return bounded
     const text = await bounded.text()
     const json = parseRecord(text)
-    const body = json ? JSON.stringify(withRequiredUsage(json, requiredUsage)) : text
-    return new Response(body, { status, headers })
+    if (!json || hasFieldsOf(json.usage, requiredUsage))
+      return new Response(text, { status, headers })
+    const usage = { ...requiredUsage, [missing]: true }
+    return new Response(JSON.stringify({ ...json, usage }), { status, headers })
   }
 
   /** Downloads a result of the provider. A redirect is followed without the key. */
@@ -132,15 +134,8 @@ const isBelow = (url: string, base: string): boolean => url === base || url.star
 /** Removed from requests to other hosts, such as for generated media. */
 const keyHeaders = ['authorization', 'x-api-key', 'x-goog-api-key', 'xi-api-key']
 
-/** Marks a usage that the provider did not send. */
+/** Marks a usage that the provider did not send, and that its package requires. */
 const missing = 'unreported'
-
-/** Adds the usage `none`, marked as missing, when a response lacks what its package requires. */
-function withRequiredUsage(response: Json, none: Json): Json {
-  return hasFieldsOf(response.usage, none)
-    ? response
-    : { ...response, usage: { ...none, [missing]: true } }
-}
 
 /** Returns whether a value has all fields of a sample, with the same types. */
 const hasFieldsOf = (value: unknown, sample: unknown): boolean =>
