@@ -1,4 +1,8 @@
 import type { Shell } from './opened-page.ts'
+import { removeParameters } from './received.ts'
+
+/** Name of the query of an installed app as it starts (src/apps/viewer/own-manifest.ts). */
+const installedQuery = 'installed'
 
 /** Registers the worker of the app at a path, which saves its copy. Rejects where it has none. */
 export async function registerWorker(at: string): Promise<ServiceWorkerRegistration> {
@@ -14,8 +18,8 @@ export async function registerWorker(at: string): Promise<ServiceWorkerRegistrat
 }
 
 /**
- * Saves the copy of an app that the browser installs by its own menu, and of one that has just
- * started as an installed app: iOS gives that a storage of its own.
+ * Saves the copy of an app that the browser installs by its own menu, and of one that starts as an
+ * installed app: iOS gives that a storage of its own.
  */
 export function saveInstalled({ at }: Shell): void {
   // Previews and frames have no manifest, private windows and plain HTTP no workers.
@@ -23,7 +27,7 @@ export function saveInstalled({ at }: Shell): void {
   if (!canSave || self !== top) return
   const save = (): void => void registerWorker(at).catch(() => undefined)
   addEventListener('appinstalled', save, { once: true })
-  // A site that is installed opens apps, too, but does not start with them.
-  const isInstalled = matchMedia('(display-mode: standalone), (display-mode: fullscreen)').matches
-  if (isInstalled && history.length === 1) save()
+  if (!new URLSearchParams(location.search).has(installedQuery)) return
+  removeParameters([installedQuery])
+  save()
 }

@@ -49,7 +49,7 @@ async function readKept(id: string): Promise<Received | undefined> {
 const takesShares = (): boolean => 'takesShares' in document.documentElement.dataset
 
 /** Removes parameters from the address of the page. Others stay, such as `challenge`. */
-function removeParameters(names: string[]): void {
+export function removeParameters(names: string[]): void {
   const url = new URL(location.href)
   for (const name of names) url.searchParams.delete(name)
   history.replaceState(history.state, '', url)

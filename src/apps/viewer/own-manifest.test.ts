@@ -23,7 +23,7 @@ test('an app has a manifest with its name and start address, and a preview has n
     id: `/a/${id}`,
     name: 'Harbor Lights',
     description: 'A calm game.',
-    start_url: `/a/${id}`,
+    start_url: `/a/${id}?installed`,
     scope: `/a/${id}`,
     display: 'fullscreen',
   })
@@ -81,7 +81,7 @@ test('a page and the manifest in its folder choose the orientation, display and 
   const folder = await publish(JSON.stringify(own))
   expect(await manifestOf(folder)).toMatchObject({
     name: 'Lamp',
-    start_url: `/a/${folder}`,
+    start_url: `/a/${folder}?installed`,
     scope: `/a/${folder}`,
     orientation: 'portrait',
     display: 'standalone',

@@ -161,7 +161,8 @@ export function appManifest(app: HostedApp, own: OwnManifest, hasCopy: boolean):
     name: title,
     short_name: title.slice(0, shortNameChars).toWellFormed(),
     ...(description !== '' && { description }),
-    start_url: at,
+    // So the page knows that it is installed (public/frame/copy-worker.ts).
+    start_url: `${at}?installed`,
     scope: at,
     display: 'fullscreen',
     orientation: 'any',
