@@ -248,7 +248,6 @@ describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
     await page.goto(`${origin}/a/${id}`)
     await lamp.waitFor()
     expect(await page.evaluate(isRemoved)).toBe(true)
-    // The browser tells the page that its menu was used.
     await until(async () => {
       await page.evaluate("dispatchEvent(new Event('appinstalled'))")
       return !(await page.evaluate(isRemoved))
@@ -259,7 +258,6 @@ describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
     await page.getByText('@ann · offline').waitFor()
     await lamp.waitFor()
     expect(problems.filter((one) => /policy|trusted/i.test(one))).toEqual([])
-    await context.close()
     // On a device whose installed apps have a storage of their own.
     const own = await browser.newContext()
     const app = await own.newPage()

@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { chromium, type Page } from 'playwright-core'
 
 import { findBrowser, findWhole } from '../../testing/browsers/browser.ts'
-import { openBrowserSession } from '../../testing/browsers/session.ts'
+import { openBrowserSession, openServedSession } from '../../testing/browsers/session.ts'
 import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
@@ -282,5 +287,38 @@ describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
     ])
     await session.close()
     await server.close()
+  }, 120_000)
+
+  test('installs an app, and starts it without a network', async () => {
+    const { origin, t: server, close } = await openServedSession()
+    const id = await (await server.agent('ann')).publish({ title: 'Lamp', html: '<p>Light</p>' })
+    const profile = await mkdtemp(join(tmpdir(), 'berth-installed-'))
+    // Private windows install nothing.
+    const context = await chromium.launchPersistentContext(profile, {
+      executablePath: findWhole() ?? '',
+      headless: false,
+      args: ['--no-sandbox', '--headless=new'],
+    })
+    const devtools = await context.browser()?.newBrowserCDPSession()
+    const manifestId = `${origin}/a/${id}`
+    await devtools?.send('PWA.install', { manifestId, installUrlOrBundleUrl: manifestId })
+    const launch = async (): Promise<Page> => {
+      const [page] = await Promise.all([
+        context.waitForEvent('page'),
+        devtools?.send('PWA.launch', { manifestId }),
+      ])
+      return page
+    }
+    const first = await launch()
+    await first.frameLocator('iframe').getByText('Light', { exact: true }).waitFor()
+    await first.evaluate('navigator.serviceWorker.ready.then(() => true)')
+    await first.close()
+    await context.setOffline(true)
+    const second = await launch()
+    await second.getByText('@ann · offline').waitFor()
+    await second.frameLocator('iframe').getByText('Light', { exact: true }).waitFor()
+    await context.close()
+    await rm(profile, { recursive: true, force: true })
+    await close()
   }, 120_000)
 })
