@@ -51,7 +51,9 @@ export async function within<T>(ms: number, name: string, work: Promise<T>): Pro
 }
 
 async function findProblems(page: Page, urls: string[], origin: string): Promise<string[]> {
-  const foreign = urls.filter((url) => !url.startsWith(origin) && !url.startsWith('data:'))
+  // Apps start from a blob: URL.
+  const own = [origin, 'data:', 'blob:']
+  const foreign = urls.filter((url) => !own.some((start) => url.startsWith(start)))
   // The question of the shell takes space above the app, so that nothing covers it.
   const hasQuestion = (await page.locator('#question').count()) > 0
   const shift = hasQuestion ? 0 : Number(await page.evaluate(layoutShift))
