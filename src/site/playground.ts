@@ -344,7 +344,7 @@ async function playgroundPage(ctx: AppContext, view: PlaygroundView): Promise<Pa
     <p class="actions">
       ${button(t('Send'))}<a class="button quiet" href="${withQuery(playgroundPath, { model })}"
         >New conversation</a
-      ><span class="small left">Balance: <a href="/wallet" data-left>${left}</a></span>
+      ><span class="small left">Wallet: <a href="/wallet" data-left>${left}</a></span>
     </p>
   </div>`
   const settings = html`<details class="settings" open>

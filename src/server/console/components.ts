@@ -21,6 +21,7 @@ import {
 import { alert, button, confirmDialog, postForm, textArea } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { dataTable, searchField, sideNav } from '../../site/lists.ts'
+import { wireWord } from '../../site/wire-words.ts'
 import { creditsOf } from '../operator/grants.ts'
 import type { Collected, ServerState } from '../operator/servers.ts'
 import { formatUnit } from './time-chart.ts'
@@ -108,8 +109,11 @@ export const consolePage = (page: ConsolePage): Page => ({
 /** Classes that badges share with the verdicts of the safety check. */
 const badgeClasses = { good: '', plain: 'warn', bad: 'block' }
 
+/** A short state: a translated text, or a word of the wire. */
 export const badge = (text: Text, style: keyof typeof badgeClasses = 'plain'): Html =>
-  html`<span class="badge ${badgeClasses[style]}">${text}</span>`
+  html`<span class="badge ${badgeClasses[style]}"
+    >${typeof text === 'string' ? wireWord(text) : text}</span
+  >`
 
 /** Links the page of a setting. */
 export const settingLink = (name: string): Html =>

@@ -111,7 +111,7 @@ const coinForm = (view: AddMoneyView): Html =>
 
 const howItWorks = ({ available }: AddMoneyView): Html =>
   html`<aside class="summary" aria-label="How it works">
-    <p class="small">Available now</p>
+    <p class="small">In your wallet</p>
     <p class="balance-amount">${renderCredits(available)} <span class="unit">credits</span></p>
     <ol>
       <li>Choose an amount and a coin.</li>

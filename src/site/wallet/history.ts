@@ -35,6 +35,7 @@ import {
   tabNav,
 } from '../lists.ts'
 import { pageRoutes, requireUser, userPage, type UserRequest } from '../session.ts'
+import { wireWord } from '../wire-words.ts'
 
 const addMoney = ['/wallet/add', msg('Add money')] as const
 const walletLinks = [
@@ -98,7 +99,7 @@ const reasons = new Map([
 
 function statusOf({ status, error }: UsageRow): Part {
   if (status === 'interrupted') return html`Stopped <span class="reason">The client left.</span>`
-  if (status !== 'failed') return html`<span class="capitalized">${status}</span>`
+  if (status !== 'failed') return html`<span class="capitalized">${wireWord(status)}</span>`
   const reason = error === null ? '' : (reasons.get(error) ?? error.replaceAll('_', ' '))
   return html`<span class="failed">Failed</span> <span class="reason">${reason}</span>`
 }

@@ -63,7 +63,7 @@ test('offers no payment where the server takes none', async () => {
   const una = await signUp(t, 'una-two')
   for (const path of ['/wallet', '/wallet/history', '/wallet/ledger']) {
     const page = await una.show(path)
-    expect([path, page.hrefs.filter((href) => /add/.test(href))]).toEqual([path, []])
+    expect([path, page.hrefs.filter((href) => href.includes('/wallet/add'))]).toEqual([path, []])
     expect(page.text).not.toContain('Add money')
   }
   expect((await una.show('/wallet')).text).toContain('Send this link to the operator')
@@ -345,6 +345,14 @@ test('pages the transactions', async () => {
   expect(second.allByText('chat')).toHaveLength(5)
   expect(second.text).toContain('grant +1,000')
   expect((await dee.open('/wallet/ledger?cursor=odd')).status).toBe(400)
+})
+
+test('names the kinds of transactions in the language of their reader', async () => {
+  const ida = await signUp(t, 'ida')
+  await wallet('ida', 2n)
+  expect((await ida.show('/wallet/ledger')).names('cell')).toContain('grant')
+  ida.set('language', 'de')
+  expect((await ida.show('/wallet/ledger')).names('cell')).toContain('Vergabe')
 })
 
 test('formats large amounts exactly', async () => {
