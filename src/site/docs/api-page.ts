@@ -30,8 +30,8 @@ export async function apiPage(ctx: AppContext, readOpenApi: ReadOpenApi): Promis
       <p>${what} ${auth.make} Send it as <code>${auth.header}</code>.</p>
       ${quickstart.slice(0, 2).map(
         ({ step, curl }) =>
-          html`<p>${step}</p>
-            ${copyLine(curl, step)}`,
+          html`<p>${t(step)}</p>
+            ${copyLine(curl, t(step))}`,
       )}
       ${searchForm(undefined)} ${apis.map((api) => apiSection(ctx, api))} ${pageNav(ctx, 'api')}
     </div>`,
@@ -46,7 +46,8 @@ function fromSite({ urls }: AppContext, url: string): string {
 
 function apiSection(ctx: AppContext, api: ReferencedApi): Html {
   const areas = Map.groupBy(api.operations, ({ tags: [area = ''] }) => area)
-  return html`<section>
+  // The reference is in English in every language.
+  return html`<section lang="en" dir="ltr">
     <h2 id="${api.id}">${api.name}</h2>
     <p>
       ${
