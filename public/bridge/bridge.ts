@@ -19,7 +19,7 @@
  *    no byte of this folder.
  */
 import { field } from '../frame/messages.ts'
-import { CallError, type CallRequest, deferred, type FromApp } from './protocol.ts'
+import { CallError, type CallRequest, deferred, type FromApp, withPlainData } from './protocol.ts'
 
 /** Time in which a shell takes a call. Without one, such as in a preview, the call fails. */
 const takenMs = 10_000
@@ -27,7 +27,7 @@ const takenMs = 10_000
 /** A running call. */
 export interface RunningCall<Result> {
   result: Promise<Result>
-  /** Sends an event of the app. */
+  /** Sends an event of the app. Throws `bad_request`. */
   send(event: unknown): void
 }
 
@@ -51,8 +51,8 @@ export function openBridge(shell: Window): Bridge {
   return <Result>(name: string, input: unknown, { onEvent, signal }: CallOptions = {}) => {
     const { port1: port, port2 } = new Channel()
     const { promise, resolve, reject } = deferred<Result>()
-    const send = (message: FromApp): void => port.postMessage(message)
-    const fail = (error: CallError): void => {
+    const send = (message: FromApp): void => withPlainData(() => port.postMessage(message))
+    const fail = (error: unknown): void => {
       clearTimeout(timer)
       port.close()
       reject(error)
@@ -82,9 +82,9 @@ export function openBridge(shell: Window): Bridge {
     signal?.addEventListener('abort', abort, { once: true })
     const request: CallRequest = { type: 'service:call', name, input }
     try {
-      post(request, '*', [port2])
-    } catch {
-      fail(new CallError('bad_request', `${name} takes plain data: no functions and no elements.`))
+      withPlainData(() => post(request, '*', [port2]))
+    } catch (error) {
+      fail(error)
     }
     return running
   }

@@ -6,5 +6,9 @@ export const dataUrl = (blob: Blob): Promise<string> =>
     const reader = new FileReader()
     reader.onload = () => resolve(String(reader.result))
     reader.onerror = () => reject(new CallError('bad_request', 'The file cannot be read.'))
-    reader.readAsDataURL(blob)
+    try {
+      reader.readAsDataURL(blob)
+    } catch {
+      reject(new CallError('bad_request', 'This is no Blob and no File. Pass one.'))
+    }
   })

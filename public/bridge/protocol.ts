@@ -38,10 +38,23 @@ export function toJson(value: unknown): string {
   }
 }
 
+/** Returns the bytes of a value of an app as JSON. Throws `bad_request`. */
+export const jsonBytes = (value: unknown): number => new TextEncoder().encode(toJson(value)).length
+
+/** Runs what copies values of an app. Throws `bad_request` for those that no message can have. */
+export function withPlainData<Result>(copy: () => Result): Result {
+  try {
+    return copy()
+  } catch {
+    const message = 'service takes plain data: no functions, promises or elements. Pass values.'
+    throw new CallError('bad_request', message)
+  }
+}
+
 /** As Promise.withResolvers, which older browsers lack. */
 export function deferred<Value>() {
   let resolve: (value: Value) => void = () => undefined
-  let reject: (error: Error) => void = () => undefined
+  let reject: (error: unknown) => void = () => undefined
   const promise = new Promise<Value>((done, fail) => {
     resolve = done
     reject = fail

@@ -1,6 +1,6 @@
 import { field } from '../frame/messages.ts'
 import type { Bridge, RunningCall } from './bridge.ts'
-import { CallError, toJson } from './protocol.ts'
+import { CallError, jsonBytes } from './protocol.ts'
 
 /** A page in a room. */
 export interface RoomPeer {
@@ -26,7 +26,7 @@ const dataBytesMax = 4_096
 
 /** Returns the error for an event or a presence that is too large for all pages of a room. */
 function sizeError(data: unknown): CallError | undefined {
-  const { length } = new TextEncoder().encode(toJson(data))
+  const length = jsonBytes(data)
   if (length <= dataBytesMax) return undefined
   const message = `These are ${length} bytes of JSON. A room takes at most ${dataBytesMax}.`
   return new CallError('too_large', message)
@@ -74,7 +74,7 @@ export class JoinedRoom {
 
   /**
    * Sends an event to all pages in the room, also to this one. Throws `room_limit` past 40 a
-   * second, and `too_large` past 4 KB.
+   * second, `too_large` past 4 KB, and `bad_request` for a function.
    */
   emit(topic: string, data?: unknown): void {
     const error = sizeError(data)
@@ -85,17 +85,17 @@ export class JoinedRoom {
       const message = `A player sends at most ${eventsPerSecond} events a second.`
       throw new CallError('room_limit', message)
     }
-    sent.push(now)
     this.running?.send({ type: 'emit', topic: String(topic), data })
+    sent.push(now)
   }
 
   /** Shows the others what this page is. Of fast changes they get the newest. */
   presence(data: unknown): void {
     const error = sizeError(data)
     if (error) return console.warn(error.message)
+    this.running?.send({ type: 'presence', data })
     const me = this.#peers.get(this.#me)
     if (me) this.#peers.set(this.#me, { ...me, presence: data })
-    this.running?.send({ type: 'presence', data })
   }
 
   on(topic: string, listener: Listen<[data: unknown, from: RoomPeer | string]>): () => void {

@@ -1,10 +1,10 @@
-import { CallError } from './protocol.ts'
+import { CallError, withPlainData } from './protocol.ts'
 
 /** Calls of a page, of which those for one key follow each other. A key is a path or a name. */
 export interface WriteOrder {
   /**
    * Sends an input, as it is now, after all earlier calls for the same keys. Throws
-   * `too_many_calls` where too many wait already.
+   * `too_many_calls` where too many wait already, and `bad_request`.
    */
   send<Input, Result>(
     keys: readonly string[],
@@ -33,7 +33,7 @@ export function createWriteOrder(): WriteOrder {
         const message = `At most ${waitingMax} calls wait for others. Await them.`
         throw new CallError('too_many_calls', message)
       }
-      const sent = isFirst ? input : structuredClone(input)
+      const sent = isFirst ? input : withPlainData(() => structuredClone(input))
       waiting += isFirst ? 0 : 1
       const running = isFirst
         ? send(sent)

@@ -228,6 +228,12 @@ describe.skipIf(findBrowser('chromium') === undefined)('data of an app in chromi
         `await service.store.set('a', 1n)`,
         `${cycle}; await service.db.doc('a/1').set(data)`,
         `await service.ai.chat()`,
+        `await service.store.set('a', () => 1)`,
+        `void service.store.set('a', 1); await service.store.set('a', { f() {} })`,
+        `await service.files.upload('text')`,
+        `await service.room.join('other', { presence: { f() {} } })`,
+        `(await service.room.join('lobby')).emit('move', () => 1)`,
+        `(await service.room.join('lobby')).presence({ f() {} })`,
       ]) {
         expect([call, await two.run(call)]).toMatchObject([call, { code: 'bad_request' }])
       }
