@@ -1,12 +1,13 @@
 import { openSaves, type Saves } from '../frame/kept-saves.ts'
 import { field, text } from '../frame/messages.ts'
 import { agree, findPlayer } from './agreement.ts'
-import { CallError, toJson } from './protocol.ts'
+import { CallError, jsonBytes, toJson } from './protocol.ts'
 import type { Call, Handler } from './receiver.ts'
 import { callServer } from './server.ts'
 
 /** As the server has it for values of a player. */
 const keyCharsMax = 500
+const valueBytesMax = 5_242_880
 const localCharsMax = 5_242_880
 
 /** Keys of the page around the app, such as that of the saves of a chat. */
@@ -36,6 +37,14 @@ function keyOf(input: unknown): string {
   throw new CallError('bad_request', `A key is a text of 1 to ${keyCharsMax} characters.`)
 }
 
+/** Throws `too_large`, also for what is above the limit of a request. */
+function checkSize(value: unknown): void {
+  const bytes = jsonBytes(value)
+  if (bytes <= valueBytesMax) return
+  const message = `This value has ${(bytes / 1_048_576).toFixed(1)} MB of JSON. The limit is 5 MB. Store less.`
+  throw new CallError('too_large', message)
+}
+
 const query = (name: string, value: string): string => `?${name}=${encodeURIComponent(value)}`
 
 /** The calls of `service.store`. */
@@ -55,6 +64,7 @@ export const storeCalls: Record<string, Handler> = {
   async 'store.set'(input, call) {
     const key = keyOf(input)
     const value = field(input, 'value') ?? null
+    checkSize(value)
     const place = await placeOf(input, call)
     if (place !== 'local')
       return void (await callServer(call, 'PUT', `/value/${place}`, { key, value }))

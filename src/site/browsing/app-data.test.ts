@@ -237,6 +237,13 @@ describe.skipIf(findBrowser('chromium') === undefined)('data of an app in chromi
       ]) {
         expect([call, await two.run(call)]).toMatchObject([call, { code: 'bad_request' }])
       }
+      for (const shared of [true, false]) {
+        const set = `await service.store.set('a', 'x'.repeat(12_582_912), { shared: ${shared} })`
+        expect(await two.run(set)).toEqual({
+          code: 'too_large',
+          message: 'This value has 12.0 MB of JSON. The limit is 5 MB. Store less.',
+        })
+      }
     },
     ms,
   )
