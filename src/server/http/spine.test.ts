@@ -54,9 +54,12 @@ interface Outcome {
   body: unknown
 }
 
-/** Ids, keys, secrets, times, and the handles of the callers and of agents that choose none. */
+/**
+ * Ids, keys, secrets, times, and the handles of the callers and of agents that choose none. An id
+ * without a digit looks like a word of twelve letters: only the error of that length is told apart.
+ */
 const newWithEachCall =
-  /\bak_[\w-]+|\bwhsec_[\w+/]+=*|\b(?:ann|kay|lee|rae)-\d+\b|\d{4}-\d\d-\d\dT[\d:.]+Z|\b[a-z]+-[a-z]+-\d{4}\b|(?<!\d\.)\b(?=[\w-]*\d|[\w-]*[A-Z][\w-]*[A-Z])[\w-]{11,}/g
+  /\bak_[\w-]+|\bwhsec_[\w+/]+=*|\b(?:ann|kay|lee|rae)-\d+\b|\d{4}-\d\d-\d\dT[\d:.]+Z|\b[a-z]+-[a-z]+-\d{4}\b|\b(?!unauthorized\b)[A-Za-z]{12}\b|(?<!\d\.)\b(?=[\w-]*\d|[\w-]*[A-Z][\w-]*[A-Z])[\w-]{11,}/g
 const comparable = (body: unknown): unknown =>
   JSON.parse(JSON.stringify(body).replace(newWithEachCall, 'new'))
 
@@ -238,7 +241,7 @@ const once = new Set(
 
 /**
  * Performs a change that succeeds, on data that no other call used up. Numbers are not compared:
- * they count earlier calls. An id without a digit looks like a word of its length.
+ * they count earlier calls.
  */
 async function changed(tool: Tool, transport: typeof overHttp): Promise<Outcome> {
   const { id } = tool.operation
@@ -246,8 +249,7 @@ async function changed(tool: Tool, transport: typeof overHttp): Promise<Outcome>
   const call = await callOf(tool, await world.known(describedOf(tool)), 'own')
   const { isError, body } = await transport(tool, call)
   world.used(id)
-  const text = JSON.stringify(body).replace(/\b[A-Za-z]{12}\b/g, 'new')
-  return { isError, body: JSON.parse(text.replace(/\d+(?:\.\d+)?/g, '0')) }
+  return { isError, body: JSON.parse(JSON.stringify(body).replace(/\d+(?:\.\d+)?/g, '0')) }
 }
 
 /** Changes by a key (`agentKey`), which the compiler keeps from forms of pages. */
