@@ -56,7 +56,7 @@ export class JoinedRoom {
   #me = ''
   readonly #peers = new Map<string, RoomPeer>()
   readonly #onPeers = new Set<Listen<[PeersChange]>>()
-  readonly #onEvent = new Map<string, Set<Listen<[data: unknown, from: RoomPeer | string]>>>()
+  readonly #onEvent = new Map<string, Set<Listen<[data: unknown, from: RoomPeer]>>>()
   running: RunningCall<undefined> | undefined
 
   constructor(
@@ -98,7 +98,8 @@ export class JoinedRoom {
     if (me) this.#peers.set(this.#me, { ...me, presence: data })
   }
 
-  on(topic: string, listener: Listen<[data: unknown, from: RoomPeer | string]>): () => void {
+  /** Calls the listener for each event. A sender that has left has no player: `by` is ''. */
+  on(topic: string, listener: Listen<[data: unknown, from: RoomPeer]>): () => void {
     const all = this.#onEvent.get(topic) ?? new Set()
     this.#onEvent.set(topic, all.add(listener))
     return () => void all.delete(listener)
@@ -113,9 +114,10 @@ export class JoinedRoom {
   take(event: unknown): void {
     if (field(event, 'error')) return console.warn(field(field(event, 'error'), 'message'))
     if (field(event, 'type') === 'event') {
-      const from = String(field(event, 'from'))
+      const peer = String(field(event, 'from'))
+      const left = Object.freeze({ peer, by: '', isMe: false, presence: null })
       const listeners = this.#onEvent.get(String(field(event, 'topic'))) ?? []
-      return tellAll(listeners, field(event, 'data'), this.#peers.get(from) ?? from)
+      return tellAll(listeners, field(event, 'data'), this.#peers.get(peer) ?? left)
     }
     this.#change(event)
   }

@@ -132,8 +132,7 @@ class ClaudeRoom {
   on = (topic: string, listener: Listen<object>, onError?: OnError): (() => void) =>
     this.#listen(
       (one) =>
-        one.on(topic, (data, from) => {
-          const peer = typeof from === 'string' ? from : from.peer
+        one.on(topic, (data, { peer }) => {
           const { presence: _, updatedAt: __, ...sender } = this.#known.get(peer) ?? stranger(peer)
           listener(Object.freeze({ topic, data, ...sender }))
         }),

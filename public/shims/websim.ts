@@ -199,17 +199,16 @@ class WebsimSocket {
 
   async #begin(): Promise<Room> {
     const one = await room.join(lobby)
-    one.on('event', (data, from) => {
-      const [clientId, by] = typeof from === 'string' ? [from, ''] : [from.peer, from.by]
+    one.on('event', (data, { peer: clientId, by }) => {
       const fields = isFields(data) ? data : {}
       // Its sender hears an event, too, unless the event says otherwise.
       if (fields['echo'] === false && clientId === this.clientId) return
       this.onmessage?.({ data: { ...fields, clientId, username: usernameOf(by) } })
     })
-    one.on('request', (data, from) => {
+    one.on('request', (data, { peer }) => {
       const { to, request } = isFields(data) ? data : {}
       if (to !== this.clientId) return
-      this.#onRequest.tell(request, typeof from === 'string' ? from : from.peer)
+      this.#onRequest.tell(request, peer)
     })
     one.onPeers((change) => this.#change(one, change))
     await new Promise<void>((ready) => {
