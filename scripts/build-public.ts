@@ -65,6 +65,8 @@ async function buildFrame(out: string): Promise<void> {
     await writePublicFile(out, `knobs/${name}.js`, inline(await bundle(`knobs/${name}.ts`)))
   for (const { name } of shims)
     await writePublicFile(out, `shims/${name}.js`, inline(await bundle(`shims/${name}.ts`)))
+  const types = await Bun.file(join(source, 'bridge/service-types.ts')).text()
+  await writePublicFile(out, 'bridge/service.d.ts', types)
   await writePublicFile(out, 'mcp/view.js', inline(await bundle('mcp/view.ts')))
   await writePublicFile(out, 'mcp/view.css', await bundle('css/mcp.css'))
   await writePublicFile(out, 'bridge/shell.css', await bundle('css/bridge.css'))

@@ -10,7 +10,7 @@
  *
  * To add a call:
  * 1. App: a function that returns `call('room.join', input, { onEvent, signal })`, in a file beside
- *    this one, and a member of `service` in page.ts.
+ *    this one, and a member of `service` in page.ts and, for authors, in service-types.ts.
  * 2. Shell: a `Handler` of the same name, in a `...-calls.ts` file beside this one, listed in
  *    shell.ts. It checks nothing that the server checks. Use `callServer` of server.ts.
  * 3. Server: an operation below `/api/apps/{id}/` with the access `visitor` or `signedIn`. The

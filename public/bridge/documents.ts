@@ -1,4 +1,5 @@
 import type { Bridge } from './bridge.ts'
+import type { CallError } from './protocol.ts'
 import { type Change, WatchedDocuments } from './watched.ts'
 import { createWriteOrder, type WriteOrder } from './write-order.ts'
 
@@ -47,7 +48,7 @@ interface DocumentChange {
   doc: DocumentSnapshot
 }
 
-type OnError = (error: Error) => void
+type OnError = (error: CallError) => void
 
 interface WriteOptions {
   /** Only its author may change the document. */
@@ -105,7 +106,7 @@ function watch(
     else if (changes && !end.signal.aborted) next(documents, changes)
   }
   const running = call<undefined>('db.watch', input, { onEvent, signal: end.signal })
-  running.result.catch((error: Error) => {
+  running.result.catch((error: CallError) => {
     if (end.signal.aborted) return
     if (onError) onError(error)
     else reportError(error)

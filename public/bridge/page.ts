@@ -9,6 +9,7 @@ import { openDb } from './documents.ts'
 import { openFiles } from './files.ts'
 import { openRooms } from './room.ts'
 import { openGame, openScores } from './scores.ts'
+import type { Service as Declared } from './service-types.ts'
 import { openStore } from './store.ts'
 
 const script = document.currentScript
@@ -21,7 +22,7 @@ const openService = (call: Bridge) =>
     room: Object.freeze({ ...openRooms(call), controller: openControllers(call) }),
     scores: openScores(call),
     files: openFiles(call),
-  })
+  }) satisfies Omit<Declared, 'seed' | 'challenge'>
 export type Service = ReturnType<typeof openService> & ReturnType<typeof openGame>
 
 if (script) {
@@ -31,7 +32,7 @@ if (script) {
   // A spread would read the game at once.
   const service = Object.defineProperties(
     { ...known, ...openService(call) },
-    Object.getOwnPropertyDescriptors(openGame(call)),
+    Object.getOwnPropertyDescriptors(openGame(call) satisfies Pick<Declared, 'seed' | 'challenge'>),
   )
   put(window, 'service', Object.freeze(service))
 }

@@ -3,12 +3,15 @@ import type { Assets } from '../frame/assets.ts'
 
 declare global {
   interface Window {
-    service: Service & { assets: Assets }
+    service: { assets: Assets }
   }
 }
 
+/** As the bridge has it: its functions take more than the types of pages in service-types.ts. */
+const bridge: Service = Reflect.get<object, string>(window, 'service')
+
 /** The calls of the bridge, as they were before a page could replace them. */
-export const { ai, db, files, room, store } = window.service
+export const { ai, db, files, room, store } = bridge
 
 /** Adds members to a global object of another host, which several scripts provide in parts. */
 export function extend(name: string, members: object): void {

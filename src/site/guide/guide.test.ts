@@ -82,7 +82,17 @@ test('the index is JSON, or Markdown by Accept', async () => {
   const json = await t.call('GET', '/')
   expect(json.headers.get('content-type')).toStartWith('application/json')
   expect(json.headers.get('vary')).toBe('accept')
-  for (const name of ['base', 'gateway', 'mcp', 'docs', 'openapi', 'llms', 'llmsFull', 'skill']) {
+  for (const name of [
+    'base',
+    'gateway',
+    'mcp',
+    'docs',
+    'openapi',
+    'llms',
+    'llmsFull',
+    'skill',
+    'types',
+  ]) {
     expect(json.text(`urls.${name}`)).toStartWith('http://localhost:3000')
   }
   const markdown = await t.call('GET', '/', { headers: { accept: 'text/markdown' } })

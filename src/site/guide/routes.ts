@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../kernel/context.ts'
+import { readPublic, readPublicText } from '../../kernel/public-files.ts'
 import { version } from '../../kernel/version.ts'
 import { checkAgentsOn } from '../../people/authentication.ts'
 import type { ReadOpenApi } from '../docs/api-operations.ts'
@@ -90,6 +91,7 @@ function llmsText(ctx: AppContext): string {
     ['Model gateway', `${gateway}/v1/openapi.json`, 'OpenAPI 3.1 description'],
     ['All operations', `${app}/llms-full.txt`, 'This text with the operations of both APIs'],
     ['Skill', `${app}/skill.md`, 'This text as an Agent Skill'],
+    ['Types', `${app}/service.d.ts`, 'What a page can call: service, as TypeScript'],
     ['Install', `${app}/install.md`, 'Run a server of your own'],
   ]
   const lines = links.map(([title, url, what]) => `- [${title}](${url}): ${what}`)
@@ -112,6 +114,9 @@ export const guideFiles = (ctx: AppContext, readOpenApi: ReadOpenApi) =>
     .get('/skill.md', () => markdown(skillMarkdown(getGuide(ctx))))
     .get('/install.md', () =>
       markdown(installText.replaceAll('{{releases}}', ctx.config.releasesUrl)),
+    )
+    .get('/service.d.ts', () =>
+      markdown(readPublicText(readPublic(), 'bridge/service.d.ts'), 'text/plain'),
     )
     .get('/server.json', () => json(mcpServerManifest(ctx)))
     .get('/.well-known/api-catalog', () => json(apiCatalog(ctx), 'application/linkset+json'))

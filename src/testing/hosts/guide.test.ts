@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+
+import ts from 'typescript'
 
 import { findForPages } from '../browsers/browser.ts'
 import { type BrowserSession, openServedSession } from '../browsers/session.ts'
@@ -29,6 +32,60 @@ const show = (text) => { document.querySelector('output').textContent ||= text }
 addEventListener('unhandledrejection', ({ reason }) => show('failed: ' + (reason?.message ?? reason)))
 addEventListener('error', ({ message }) => show('failed: ' + message))
 `
+
+const types = readFileSync(join(import.meta.dir, '../../../public/bridge/service-types.ts'), 'utf8')
+
+/** Checks modules beside service.d.ts, and returns the errors. */
+function checkTypes(modules: string[]): string[] {
+  const dir = mkdtempSync(join(tmpdir(), 'berth-types-'))
+  const write = (name: string, text: string): string => {
+    writeFileSync(join(dir, name), text)
+    return join(dir, name)
+  }
+  const paths = [
+    write('service.d.ts', types),
+    ...modules.map((text, at) => write(`${at}.ts`, `export {}\n${text}`)),
+  ]
+  const options = {
+    strict: true,
+    noEmit: true,
+    types: [],
+    lib: ['lib.esnext.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
+    target: ts.ScriptTarget.ESNext,
+    module: ts.ModuleKind.ESNext,
+  }
+  const found = ts.getPreEmitDiagnostics(ts.createProgram(paths, options))
+  rmSync(dir, { recursive: true })
+  return found.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '))
+}
+
+test(
+  'the examples pass a type check with /service.d.ts, and what is not there does not',
+  () => {
+    const functions = ['draw', 'addShip', 'removeShip', 'steer', 'jump', 'setFire', 'showGoal']
+    const around = [
+      ...functions.map((name) => `declare function ${name}(...given: unknown[]): void`),
+      'declare function seeded(seed: number): () => number',
+      'declare const points: number',
+      'declare const blob: Blob',
+    ].join('\n')
+    const bridge = examples.filter(([, kind, text]) => kind === 'js' && text.includes('service.'))
+    expect(checkTypes(bridge.map(([, , text]) => `${around}\n${text}`))).toEqual([])
+    const wrong = ['service.mail', 'service.store.set(1, 2)', "service.ai.chat('', { teer: 1 })"]
+    expect(checkTypes(wrong)).toHaveLength(wrong.length)
+  },
+  ms,
+)
+
+test('the guide and /service.d.ts have the same codes of errors', () => {
+  const [table = ''] = /^\| Code \| Meaning \|\n[^]*?\n\n/m.exec(guide) ?? []
+  const listed = [...table.matchAll(/^\| (`[^|]*) \|/gm)].flatMap(([, codes = '']) =>
+    codes.split(', '),
+  )
+  const [union = ''] = /type ErrorCode =[^]*?\n\n/.exec(types) ?? []
+  const declared = [...union.matchAll(/'(\w+)'/g)].map(([, code]) => `\`${code}\``)
+  expect(declared).toEqual(listed)
+})
 
 describe.skipIf(findForPages('chromium') === undefined)('the examples of docs/apps.md', () => {
   let t: TestServer
@@ -81,6 +138,39 @@ describe.skipIf(findForPages('chromium') === undefined)('the examples of docs/ap
         await output.filter({ hasText: /./ }).waitFor()
         expect(await output.textContent()).toBe('ran')
       } else expect(await frame.locator('output').textContent()).toBe('')
+      await page.close()
+    },
+    ms,
+  )
+
+  test(
+    'all that a page finds in service is in /service.d.ts',
+    async () => {
+      const uses = ['ai', 'store', 'db', 'room', 'scores', 'files']
+      const page = await open(
+        await publish(`<!doctype html><title>All</title><output></output><script>
+          service.ai; service.files
+          const found = { ...service, collection: service.db.collection('a'), doc: service.db.doc('a/1') }
+          document.querySelector('output').textContent = JSON.stringify(Object.entries(found)
+            .map(([part, members]) => [part, Object.keys(members)]))
+        </script>`),
+      )
+      const output = page.frameLocator('iframe').locator('output')
+      const found: [part: string, members: string[]][] = JSON.parse(
+        (await output.filter({ hasText: /./ }).textContent()) ?? '',
+      )
+      const parts = new Map(found)
+      const at = (part: string): string =>
+        ({ collection: `db.collection('a')`, doc: `db.doc('a/1')` })[part] ?? part
+      const lines = [...uses, 'collection', 'doc'].flatMap((part) =>
+        (parts.get(part) ?? []).map((member) => `void service.${at(part)}.${member}`),
+      )
+      expect(lines.length).toBeGreaterThan(30)
+      expect(checkTypes([lines.join('\n')])).toEqual([])
+      const served = await t.request('GET', '/service.d.ts')
+      expect(served.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+      expect(served.body).toBe(types)
+      expect((await t.request('GET', '/skill.md')).body).toContain('/service.d.ts')
       await page.close()
     },
     ms,
