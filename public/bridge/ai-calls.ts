@@ -1,5 +1,5 @@
 import { field, text } from '../frame/messages.ts'
-import { allowModels } from './consent.ts'
+import { allowModels, raiseCap } from './consent.ts'
 import { CallError } from './protocol.ts'
 import type { Call, Handler } from './receiver.ts'
 import { callServer, sendToServer } from './server.ts'
@@ -40,12 +40,17 @@ function send(path: string, input: unknown, { app, signal }: Call): Promise<Resp
 
 const codeOf = ({ headers }: Response): string => headers.get('x-service-code') ?? ''
 
-/** Sends a call after the player has agreed. A consent that ended since then is asked again. */
+/**
+ * Sends a call after the player has agreed. A consent that ended since then is asked again, and so
+ * is a cap of the day that is too low.
+ */
 async function sendAllowed(input: unknown, call: Call): Promise<Response> {
   const path = pathIn(input)
   await allowModels(call)
+  const sentAt = performance.now()
   const response = await send(path, input, call)
   const code = codeOf(response)
+  if (code === 'daily_cap' && (await raiseCap(call, sentAt))) return send(path, input, call)
   if (!/^not_(?:granted|signed_in)$/.test(code)) return response
   await allowModels(call, code)
   return send(path, input, call)

@@ -11,6 +11,11 @@ const capDefault = 100
 let state: 'unknown' | 'granted' | 'denied' = 'unknown'
 let asking: Promise<void> | undefined
 
+let raising: Promise<void> | undefined
+/** When the player last raised the cap. */
+let raisedAt = -1
+let isCapFinal = false
+
 /**
  * Resolves when the player has agreed that the app calls models, up to a cap of the day. The first
  * call asks, and all others wait for the answer. `failed` is the code of a call without a payer:
@@ -57,40 +62,82 @@ async function askPlayer(app: string, failed: string): Promise<void> {
   if (isElsewhere) {
     throw new CallError('not_signed_in', 'Nobody could pay for this. Connect with an agent key.')
   }
-  if (known !== 'ready') {
-    const cap = capField()
-    const remember = create('input', [], { type: 'checkbox' })
-    const title = document.querySelector('h1')?.textContent ?? ''
-    const { maker = '' } = document.documentElement.dataset
-    const isAgreed = await ask({
-      title: t('“{title}” by {maker} uses AI.', { title, maker }),
-      text: [t('It sends what you enter to models.'), ...pricesOf(about)].join(' '),
-      fields: [
-        create('label', withElements(t('At most <cap> today'), { '<cap>': cap })),
-        create('label', [remember, t('Remember for this app')]),
-      ],
-      yes: t('Allow'),
-      no: t('Not now'),
-      link: known === 'sign_in' ? signInLink(about) : undefined,
-    })
-    if (!isAgreed) {
-      state = 'denied'
-      return
-    }
-    const [uses, margin] = [field(about, 'uses'), field(about, 'margin')]
-    const terms = { uses, margin, dailyCap: Number(cap.value), remember: remember.checked }
-    await callServer(server, 'PUT', '/consent', terms)
-  }
-  state = 'granted'
+  const link = known === 'sign_in' ? signInLink(about) : undefined
+  const isAgreed = known === 'ready' || (await askTerms(server, about, { link }))
+  state = isAgreed ? 'granted' : 'denied'
 }
 
-const capField = (): HTMLSelectElement =>
+/**
+ * Offers higher caps after a call that was sent at `sentAt` is above the cap of the day. Returns
+ * whether the player has raised it since then. After “Not now” no call asks, until the page is
+ * opened again.
+ */
+export async function raiseCap({ app, signal }: Call, sentAt: number): Promise<boolean> {
+  if (raisedAt <= sentAt && !isCapFinal) {
+    raising ??= askCap(app).finally(() => void (raising = undefined))
+    await Promise.race([raising, ended(signal)])
+  }
+  return raisedAt > sentAt
+}
+
+async function askCap(app: string): Promise<void> {
+  const server = { app, signal: forever }
+  const about: unknown = await (await callServer(server, 'GET', '/ai')).json()
+  const [cap, spent] = [field(about, 'dailyCap'), credits(field(about, 'spent'))]
+  if (typeof cap !== 'number' || caps.every((value) => value <= cap)) return
+  const reached = t(
+    'Today it has spent {spent} of at most {cap}, which leaves too little for this call.',
+    { spent, cap: credits(cap) },
+  )
+  if (await askTerms(server, about, { reached, above: cap })) raisedAt = performance.now()
+  else isCapFinal = true
+}
+
+interface Terms {
+  link?: HTMLAnchorElement | undefined
+  /** A sentence about the cap until now. */
+  reached?: string
+  /** The cap until now. */
+  above?: number
+}
+
+/** Shows the bar with the caps of a day, and stores what the player agrees to. */
+async function askTerms(
+  server: Pick<Call, 'app' | 'signal'>,
+  about: unknown,
+  { link, reached, above = 0 }: Terms,
+): Promise<boolean> {
+  const cap = capField(above)
+  const remember = create('input', [], { type: 'checkbox' })
+  const title = document.querySelector('h1')?.textContent ?? ''
+  const { maker = '' } = document.documentElement.dataset
+  const isAgreed = await ask({
+    title: t('“{title}” by {maker} uses AI.', { title, maker }),
+    text: [reached ?? t('It sends what you enter to models.'), ...pricesOf(about)].join(' '),
+    fields: [
+      create('label', withElements(t('At most <cap> today'), { '<cap>': cap })),
+      create('label', [remember, t('Remember for this app')]),
+    ],
+    yes: t('Allow'),
+    no: t('Not now'),
+    link,
+  })
+  if (!isAgreed) return false
+  const [uses, margin] = [field(about, 'uses'), field(about, 'margin')]
+  const terms = { uses, margin, dailyCap: Number(cap.value), remember: remember.checked }
+  await callServer(server, 'PUT', '/consent', terms)
+  return true
+}
+
+const capField = (above: number): HTMLSelectElement =>
   create(
     'select',
-    caps.map((value) => {
-      const defaultSelected = value === capDefault
-      return create('option', [credits(value)], { value: String(value), defaultSelected })
-    }),
+    caps
+      .filter((value) => value > above)
+      .map((value) => {
+        const defaultSelected = value === capDefault
+        return create('option', [credits(value)], { value: String(value), defaultSelected })
+      }),
   )
 
 /** Formats credits: "0.31 credits". */

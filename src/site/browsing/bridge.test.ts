@@ -327,6 +327,40 @@ describe.skipIf(findBrowser('chromium') === undefined)('service in chromium', ()
   )
 
   test(
+    'offers a higher cap for a call above the cap of the day, until the player declines',
+    async () => {
+      const ann = await t.agent('ann')
+      const id = await ann.publish({
+        html: shows(`(async () => {
+          const chat = () => service.ai.chat('Hello').then(() => 'paid', ({ code }) => code)
+          return [...(await Promise.all([chat(), chat()])), await chat()]
+        })()`),
+      })
+      const context = await browser.newContext()
+      const [name = '', value = ''] = (await signIn('hugo')).split('=')
+      await context.addCookies([{ name, value, url: origin }])
+      const page = await context.newPage()
+      await page.goto(`${origin}/docs`)
+      const isSet = await page.evaluate(
+        `fetch('/api/apps/${id}/consent', { method: 'PUT',
+          headers: { 'content-type': 'application/json' },
+          body: '{"uses":["ai"],"dailyCap":0,"remember":false}' }).then(({ ok }) => ok)`,
+      )
+      expect(isSet).toBe(true)
+      await page.goto(`${origin}/a/${id}`)
+      const bar = page.getByRole('alertdialog')
+      expect(await bar.textContent()).toContain('spent 0 credits of at most 0 credits')
+      await press(page, 'Not now')
+      expect(await outputOf(page)).toEqual(['daily_cap', 'daily_cap', 'daily_cap'])
+      await page.reload()
+      await press(page, 'Allow')
+      expect(await outputOf(page)).toEqual(['paid', 'paid', 'paid'])
+      await context.close()
+    },
+    ms,
+  )
+
+  test(
     'offers to sign in where nobody could pay',
     async () => {
       const page = await open(shows(`service.ai.chat('Hello')`))
