@@ -7,13 +7,15 @@ const installedQuery = 'installed'
 /** Registers the worker of the app at a path, which saves its copy. Rejects where it has none. */
 export async function registerWorker(at: string): Promise<ServiceWorkerRegistration> {
   const url = `${at}/offline/worker.js`
-  // The policy of the page of an app lets it name no other script.
-  window.trustedTypes?.createPolicy('default', {
-    createScriptURL: (given) => {
-      if (given !== url) throw new Error('not the worker')
-      return given
-    },
-  })
+  // The policy of the page of an app lets it name no other script. A page makes it once.
+  if (!window.trustedTypes?.defaultPolicy) {
+    window.trustedTypes?.createPolicy('default', {
+      createScriptURL: (given) => {
+        if (given !== url) throw new Error('not the worker')
+        return given
+      },
+    })
+  }
   return navigator.serviceWorker.register(url, { scope: at })
 }
 

@@ -1,6 +1,7 @@
-/** The parts of Trusted Types that the guard uses. Older browsers lack them. */
+/** The parts of Trusted Types that are used. Older browsers lack them. */
 interface Window {
   trustedTypes?: {
+    readonly defaultPolicy: unknown
     createPolicy(
       name: string,
       rules: Record<string, (text: string, kind?: string, sink?: string) => string>,

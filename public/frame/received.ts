@@ -46,7 +46,7 @@ async function readKept(id: string): Promise<Received | undefined> {
   return receivedIn({ ...Object.fromEntries(texts), files: await Promise.all(files) })
 }
 
-const takesShares = (): boolean => 'takesShares' in document.documentElement.dataset
+const isReceiver = (): boolean => 'isReceiver' in document.documentElement.dataset
 
 /** Removes parameters from the address of the page. Others stay, such as `challenge`. */
 export function removeParameters(names: string[]): void {
@@ -60,7 +60,7 @@ export function removeParameters(names: string[]): void {
  * the history then do not bring it again.
  */
 export function takeReceived(): Received | undefined {
-  if (!takesShares()) return undefined
+  if (!isReceiver()) return undefined
   const received = receivedIn(Object.fromEntries(new URLSearchParams(location.search)))
   if (received) removeParameters(textNames)
   return received
@@ -69,7 +69,7 @@ export function takeReceived(): Received | undefined {
 /** Takes where a shortcut starts out of the address of the page; '' for the first page. */
 export function takeStart(): string {
   const start = new URLSearchParams(location.search).get(startName) ?? ''
-  if (!takesShares() || start === '') return ''
+  if (!isReceiver() || start === '') return ''
   removeParameters([startName])
   return start
 }
@@ -80,7 +80,7 @@ export function takeStart(): string {
  */
 export async function readForm(id: string): Promise<Received | undefined> {
   const isKept = new URLSearchParams(location.search).has(sharedQuery)
-  if (!takesShares() || !isKept || window !== top) return undefined
+  if (!isReceiver() || !isKept || window !== top) return undefined
   const received = await readKept(id).catch(() => undefined)
   if (!received) removeParameters([sharedQuery])
   return received

@@ -14,11 +14,12 @@ const sides = { '192.png': 192, '512.png': 512, 'maskable.png': 512 }
 /** A mask keeps a circle of this part (https://www.w3.org/TR/appmanifest/#icon-masks). */
 const safePart = 0.8
 const ground = '#17191b'
-const iconsKept = 200
+/** An icon has a few hundred KB at most. */
+const iconsKept = 60
 
 const cache = new LRUCache<string, Promise<Uint8Array>>({ max: iconsKept })
 
-/** A image of an app: its hash, and the part of a masked icon that it fills. */
+/** The image of an app: its hash, and the part of a masked icon that it fills. */
 interface Image {
   sha256: string
   part: number
@@ -38,7 +39,8 @@ async function findImage(ctx: AppContext, id: string): Promise<Image | undefined
 /**
  * Returns a PNG of an installed app: of its icon or its cover, or else a flag, which depends only
  * on the id. So it is the same for a restricted app and for an unknown id. Throws `not_found` for
- * any other name, and `try_again`.
+ * any other name and where the stored
+ * image is gone, and `try_again`.
  */
 export async function readAppIcon(ctx: AppContext, id: string, name: string): Promise<Entity> {
   const side = lookUp(sides, name)
@@ -58,17 +60,18 @@ async function drawIcon(
   { id, side, isMasked }: { id: string; side: number; isMasked: boolean },
   image: Image | undefined,
 ): Promise<Uint8Array> {
-  const bytes = image && (await ctx.storage.read(image.sha256))
-  const content = image && bytes ? await imageOf(bytes, image, isMasked) : signalFlag(id).text
+  const content = image ? await imageOf(ctx, image, isMasked) : signalFlag(id).text
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${side}" height="${side}">${content}</svg>`
   return (await ctx.generators.generate({ kind: 'svg', svg })).bytes
 }
 
 async function imageOf(
-  bytes: Uint8Array,
-  { part, color }: Image,
+  ctx: AppContext,
+  { sha256: hash, part, color }: Image,
   isMasked: boolean,
 ): Promise<string> {
+  const bytes = await ctx.storage.read(hash)
+  if (!bytes) throw new ApiError('not_found', { what: 'picture' })
   const png = await new Bun.Image(new Uint8Array(bytes)).png().bytes()
   const size = isMasked ? 100 * part : 100
   const margin = (100 - size) / 2

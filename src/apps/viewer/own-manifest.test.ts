@@ -137,7 +137,7 @@ test('a page and the manifest in its folder choose the shortcuts of the installe
     { name: 'New & fast', url: `/a/${page}?shortcut=New+%26+fast` },
     { name: 'Scores', url: `/a/${page}?shortcut=Scores` },
   ])
-  expect(String((await t.request('GET', `/a/${page}`)).body)).toContain('data-takes-shares')
+  expect(String((await t.request('GET', `/a/${page}`)).body)).toContain('data-is-receiver')
   expect(await shortcutsOf(await ann.publish({ html: '<p>none</p>' }))).toBeUndefined()
   const publish = (shortcuts: unknown): Promise<string> =>
     ann.publish({
@@ -191,7 +191,7 @@ test('only an app that asks for shares is a target for them', async () => {
     const manifest = JSON.parse(await manifestOf(id))
     expect(manifest.share_target).toEqual(target && { action: `/a/${id}`, ...target })
     const shell = String((await t.request('GET', `/a/${id}`)).body)
-    expect(shell.includes('data-takes-shares')).toBe(target !== undefined)
+    expect(shell.includes('data-is-receiver')).toBe(target !== undefined)
   }
   const publish = (target: object): Promise<string> =>
     ann.publish({

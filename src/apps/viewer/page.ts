@@ -151,8 +151,8 @@ interface ShellOptions {
   /** The operator lets other sites show apps. */
   canEmbed: boolean
   kind: ShellKind
-  /** The app takes what is shared with it. */
-  takesShares: boolean
+  /** The app takes what is shared with it, or has shortcuts: it reads `service.received`. */
+  isReceiver: boolean
   canInstall: boolean
 }
 
@@ -267,7 +267,7 @@ export function shellPage(app: HostedApp, options: ShellOptions, parts: PageAsse
   const sandboxed = kind === 'copy' ? '' : ` sandbox="${sandbox}"`
   const poster = app.cover ? `<img id=poster src="${app.cover}" alt="">` : ''
   const words = scriptWords('frame', ...extraWords(kind, hasBridge, hasKnobs))
-  return `<!doctype html><html ${languageAttributes()} data-at=${at} data-frame="${escapeHtml(frame)}" data-late=${parts.latePath}${kind === 'page' ? ` data-moments=${parts.momentsPath}` : ''} data-maker="@${maker}" data-version=${app.version}${options.needsList ? ' data-list' : ''}${options.takesShares ? ' data-takes-shares' : ''}${hasKnobs ? knobsData(app, options) : ''}>
+  return `<!doctype html><html ${languageAttributes()} data-at=${at} data-frame="${escapeHtml(frame)}" data-late=${parts.latePath}${kind === 'page' ? ` data-moments=${parts.momentsPath}` : ''} data-maker="@${maker}" data-version=${app.version}${options.needsList ? ' data-list' : ''}${options.isReceiver ? ' data-is-receiver' : ''}${hasKnobs ? knobsData(app, options) : ''}>
 ${head(t('{title} by {maker}', { title: app.title, maker: `@${app.maker}` }), parts.style.text, preload(at, options.needsList) + manifest + linkPreviewTags(app, origin) + bridgeStyle + knobsStyle)}
 <body>${toolbars[kind](app, hasKnobs)}
 <main>${poster}<p id=status role=status><noscript>${escapeHtml(t('Apps need JavaScript. Turn it on to open this one.'))}</noscript></p><iframe title="${title}" src="${escapeHtml(frame)}"${sandboxed} allow="${allow}" referrerpolicy=no-referrer></iframe>

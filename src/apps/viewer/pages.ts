@@ -283,8 +283,8 @@ export class Pages {
     const canEmbed = this.embedders.length > 0
     const { shares, shortcuts } = await readOwnManifest(this.source, page.app)
     const { needsList } = needs
-    const takesShares = shares !== undefined || shortcuts.length > 0
-    const shown = { hasBridge, needsList, knobs, canEmbed, kind, takesShares, canInstall }
+    const isReceiver = shares !== undefined || shortcuts.length > 0
+    const shown = { hasBridge, needsList, knobs, canEmbed, kind, isReceiver, canInstall }
     const options = { at: page.at, frame, origin: app, ...shown }
     return createEntity(compressText(shellPage(page.app, options, this.assets)), headers)
   }
