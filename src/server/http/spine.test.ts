@@ -59,7 +59,7 @@ interface Outcome {
  * without a digit looks like a word of twelve letters: only the error of that length is told apart.
  */
 const newWithEachCall =
-  /\bak_[\w-]+|\bwhsec_[\w+/]+=*|\b(?:ann|kay|lee|rae)-\d+\b|\d{4}-\d\d-\d\dT[\d:.]+Z|\b[a-z]+-[a-z]+-\d{4}\b|\b(?!unauthorized\b)[A-Za-z]{12}\b|(?<!\d\.)\b(?=[\w-]*\d|[\w-]*[A-Z][\w-]*[A-Z])[\w-]{11,}/g
+  /\bak_[\w-]+|\bwhsec_[\w+/]+=*|\b(?:ann|kay|lee|rae)-\d+\b|\d{4}-\d\d-\d\dT[\d:.]+Z|\b[a-z]+-[a-z]+-\d{4}\b|\b(?!unauthorized\b)[A-Za-z]{12}\b(?!-)|(?<!\d\.)\b(?=[\w-]*\d|[\w-]*[A-Z][\w-]*[A-Z])[\w-]{11,}/g
 const comparable = (body: unknown): unknown =>
   JSON.parse(JSON.stringify(body).replace(newWithEachCall, 'new'))
 
