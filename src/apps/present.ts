@@ -55,7 +55,7 @@ export function presentItem(ctx: AppContext, app: App): Omit<AppBody, 'kind'> & 
     priceRemix,
     comments,
     audience: app.audience,
-    expires: app.expires === null ? null : iso(app.expires),
+    expiresAt: app.expires === null ? null : iso(app.expires),
     live,
     embeds,
     aiMargin,

@@ -231,7 +231,7 @@ function checkListable(audience: Audience, ends: boolean): void {
   if (audience === 'public' && !ends) return
   rejectRequest(
     'Explore lists public items without an end only. ' +
-      'PATCH /apps/{id}/audience {"audience": "public", "expires": null} first.',
+      'PATCH /apps/{id}/audience {"audience": "public", "expiresAt": null} first.',
     'store',
   )
 }

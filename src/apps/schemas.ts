@@ -53,7 +53,7 @@ export const AppSchema = namedObject('App', {
   priceRemix: nullable(Type.Integer()),
   comments: Type.Boolean({ description: 'Others may comment on it.' }),
   audience: oneOf(audiences),
-  expires: nullable(TimeSchema),
+  expiresAt: nullable(TimeSchema),
   live: Type.Boolean({ description: 'Open pages take a new version at once.' }),
   embeds: Type.Boolean({ description: 'Other sites may show it in a frame.' }),
   aiMargin: Type.Integer({ description: 'Percent that you add to what players pay for AI.' }),

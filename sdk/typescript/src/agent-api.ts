@@ -166,7 +166,7 @@ export interface components {
             /** @enum {string} */
             audience: "public" | "link" | "password" | "people" | "instance";
             /** Format: date-time */
-            expires: string | null;
+            expiresAt: string | null;
             /** @description Open pages take a new version at once. */
             live: boolean;
             /** @description Other sites may show it in a frame. */
@@ -255,7 +255,7 @@ export interface components {
             /** @enum {string} */
             audience: "public" | "link" | "password" | "people" | "instance";
             /** Format: date-time */
-            expires: string | null;
+            expiresAt: string | null;
             /** @description Open pages take a new version at once. */
             live: boolean;
             /** @description Other sites may show it in a frame. */
@@ -336,7 +336,7 @@ export interface components {
             /** @enum {string} */
             audience: "public" | "link" | "password" | "people" | "instance";
             /** Format: date-time */
-            expires: string | null;
+            expiresAt: string | null;
             /** @description Open pages take a new version at once. */
             live: boolean;
             /** @description Other sites may show it in a frame. */
@@ -510,6 +510,26 @@ export interface components {
             /** Format: date-time */
             expires_at: string;
         };
+        ShareLink: {
+            id: string;
+            name: string;
+            /** Format: date-time */
+            created: string;
+            /** Format: date-time */
+            expiresAt: string | null;
+            /** Format: date-time */
+            used: string | null;
+        };
+        Audience: {
+            /** @enum {string} */
+            audience: "public" | "link" | "password" | "people" | "instance";
+            /** Format: date-time */
+            expiresAt: string | null;
+            hasPassword: boolean;
+            people: string[];
+            groups: string[];
+            links: components["schemas"]["ShareLink"][];
+        };
         AccountKey: {
             id: string;
             /** @description First characters of the key. */
@@ -663,26 +683,6 @@ export interface components {
             first: string;
             /** Format: date-time */
             last: string;
-        };
-        ShareLink: {
-            id: string;
-            name: string;
-            /** Format: date-time */
-            created: string;
-            /** Format: date-time */
-            expires: string | null;
-            /** Format: date-time */
-            used: string | null;
-        };
-        Audience: {
-            /** @enum {string} */
-            audience: "public" | "link" | "password" | "people" | "instance";
-            /** Format: date-time */
-            expires: string | null;
-            hasPassword: boolean;
-            people: string[];
-            groups: string[];
-            links: components["schemas"]["ShareLink"][];
         };
         Screenshot: {
             position: number;
@@ -1447,7 +1447,7 @@ export interface components {
             /** @description Names of groups, with audience "people". Replaces the list. */
             groups?: string[] | undefined;
             /** Format: date-time */
-            expires?: (string | null) | undefined;
+            expiresAt?: (string | null) | undefined;
         };
         CreateShareLinkInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -1455,7 +1455,7 @@ export interface components {
             /** @description Whom the link is for. Visitors do not see it. */
             name: string;
             /** Format: date-time */
-            expires?: string | undefined;
+            expiresAt?: string | undefined;
         };
         RevokeShareLinkInput: {
             /** @description The id. The id of an app is the end of its public link. */
@@ -3510,6 +3510,8 @@ export type Item = components['schemas']['Item'];
 export type Collection = components['schemas']['Collection'];
 export type Review = components['schemas']['Review'];
 export type Invoice = components['schemas']['Invoice'];
+export type ShareLink = components['schemas']['ShareLink'];
+export type Audience = components['schemas']['Audience'];
 export type AccountKey = components['schemas']['AccountKey'];
 export type Project = components['schemas']['Project'];
 export type Finding = components['schemas']['Finding'];
@@ -3518,8 +3520,6 @@ export type Job = components['schemas']['Job'];
 export type Version = components['schemas']['Version'];
 export type FileDiff = components['schemas']['FileDiff'];
 export type AppError = components['schemas']['AppError'];
-export type ShareLink = components['schemas']['ShareLink'];
-export type Audience = components['schemas']['Audience'];
 export type Screenshot = components['schemas']['Screenshot'];
 export type Asset = components['schemas']['Asset'];
 export type FamilyItem = components['schemas']['FamilyItem'];

@@ -75,8 +75,8 @@ async function linkCookies(
 }
 
 async function expiredCookies(): Promise<RequestOptions> {
-  const expires = new Date(t.clock.now() + minute).toISOString()
-  const { sent } = await linkCookies('expired', { expires })
+  const expiresAt = new Date(t.clock.now() + minute).toISOString()
+  const { sent } = await linkCookies('expired', { expiresAt })
   t.clock.advance(minute)
   return sent
 }
@@ -535,8 +535,8 @@ describe('the address of files', () => {
   test('ends with its link, its group, its password and its person, without a change', async () => {
     const sara = await createTestPerson(t, 'sara')
     await setAudience('people', { people: ['nina', 'sara'] })
-    const expires = new Date(t.clock.now() + day).toISOString()
-    const [short, gone] = [await linkCookies('day', { expires }), await linkCookies('gone')]
+    const expiresAt = new Date(t.clock.now() + day).toISOString()
+    const [short, gone] = [await linkCookies('day', { expiresAt }), await linkCookies('gone')]
     const byLink = await fileAddress(short.sent)
     const byGone = await fileAddress(gone.sent)
     const byGroup = await fileAddress(openers['person of a named group'])
@@ -631,16 +631,16 @@ describe('a change of the audience', () => {
 })
 
 test('an app that expires is closed to all but its maker, owner and the operator', async () => {
-  const expires = new Date(t.clock.now() + day).toISOString()
-  const set = await setAudience('link', { expires })
-  expect(set.body).toMatchObject({ audience: { audience: 'link', expires } })
+  const expiresAt = new Date(t.clock.now() + day).toISOString()
+  const set = await setAudience('link', { expiresAt })
+  expect(set.body).toMatchObject({ audience: { audience: 'link', expiresAt } })
   t.clock.advance(day)
   for (const [opener, sent] of Object.entries(openers)) {
     const { status } = await ask(sent, 'page as data', id)
     expect([opener, status]).toEqual([opener, always.includes(opener) ? 200 : 404])
   }
   expect(await readFile(await fileAddress(openers['owner']))).toBe(200)
-  await setAudience('link', { expires: null })
+  await setAudience('link', { expiresAt: null })
   t.clock.advance(minute)
   expect((await ask({}, 'page as data', id)).status).toBe(200)
 })
@@ -648,8 +648,8 @@ test('an app that expires is closed to all but its maker, owner and the operator
 test('Explore lists no item that ends', async () => {
   const ann = await t.agent('ann')
   const ending = await ann.publish({ title: 'Regatta', store: true })
-  const expires = new Date(t.clock.now() + day).toISOString()
-  await ann.call('PATCH', `/apps/${ending}/audience`, { expires })
+  const expiresAt = new Date(t.clock.now() + day).toISOString()
+  await ann.call('PATCH', `/apps/${ending}/audience`, { expiresAt })
   expect((await ann.call('GET', `/apps/${ending}`)).body).toMatchObject({ app: { listed: 'off' } })
   expect((await ann.call('PATCH', `/apps/${ending}`, { store: true })).code).toBe('bad_request')
 })
@@ -691,15 +691,15 @@ test('rejects invalid audiences and foreign apps, and stores nothing', async () 
     { password: 'short' },
     { people: ['nobody-at-all'] },
     { groups: ['none'] },
-    { expires: 'tomorrow' },
-    { expires: '2020-01-01T00:00:00Z' },
+    { expiresAt: 'tomorrow' },
+    { expiresAt: '2020-01-01T00:00:00Z' },
     { more: 1 },
   ]
   for (const body of bad)
     await expectError(t, 400, 'bad_request', () => ann.call('PATCH', path, body))
-  const misnamed = await ann.call('PATCH', path, { expiresAt: null })
+  const misnamed = await ann.call('PATCH', path, { expires: null })
   expect(misnamed.text('error')).toBe(
-    '"expiresAt" is not a field of this operation. Send "expires" instead.',
+    '"expires" is not a field of this operation. Send "expiresAt" instead.',
   )
   const fresh = await ann.publish()
   await expectError(t, 400, 'bad_request', () =>

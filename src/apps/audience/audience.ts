@@ -5,6 +5,7 @@ import type { Db } from '../../kernel/db/engine.ts'
 import { rejectRequest } from '../../kernel/errors.ts'
 import { audienceMembersMax } from '../../kernel/limits.ts'
 import { iso } from '../../kernel/time.ts'
+import { recordAudit } from '../../people/audit/audit.ts'
 import { findKnownGroups, findPeople } from '../../people/groups.ts'
 import { hashPassword } from '../../people/passwords.ts'
 import { listNames } from '../../people/people.ts'
@@ -27,7 +28,7 @@ export async function getAudience(ctx: AppContext, app: App): Promise<AudienceBo
     rows.filter((row) => row.kind === kind).map(({ member }) => member)
   return {
     audience: app.audience,
-    expires: app.expires === null ? null : iso(app.expires),
+    expiresAt: app.expires === null ? null : iso(app.expires),
     hasPassword: app.password !== null,
     people: await listNames(db, of('person')),
     groups: of('group'),
@@ -37,18 +38,20 @@ export async function getAudience(ctx: AppContext, app: App): Promise<AudienceBo
 
 /**
  * Changes who may open an item, at once: open pages of others end. An item that is not public, or
- * ends, leaves Explore. Throws `bad_request`, `not_found` and `taken_down`.
+ * ends, leaves Explore. The audit log has it where `by`, an operator, does it. Throws `bad_request`,
+ * `not_found` and `taken_down`.
  */
 export async function changeAudience(
   ctx: AppContext,
   app: App,
   request: ChangeAudienceRequest,
+  by?: string,
 ): Promise<{ app: App; note: string }> {
   if (Object.keys(request).length === 0)
     rejectRequest('The request changes nothing. Send at least one field.')
   if (isPackKind(app.kind) && request.audience === 'password')
     rejectRequest('A pack has no page that asks for a password. Choose another audience.')
-  const expires = readExpiry(ctx, request.expires)
+  const expires = readExpiry(ctx, request.expiresAt)
   const ids = request.people && (await findPeople(ctx, request.people))
   if (request.groups) await checkGroups(ctx, request.groups)
   const password = request.password === undefined ? undefined : await hashPassword(request.password)
@@ -65,6 +68,8 @@ export async function changeAudience(
     const leaves = before.listed !== 'off' && after.listed === 'off'
     if (ids) await replaceMembers(db, app.id, 'person', ids)
     if (request.groups) await replaceMembers(db, app.id, 'group', [...new Set(request.groups)])
+    if (by !== undefined)
+      await recordAudit(ctx, db, { by, did: 'audience', item: app.id, why: audience })
     if (leaves && before.listed === 'on') await notifyListed(ctx, db, after)
     return { app: after, note: noteOf(audience, leaves) }
   })
@@ -78,7 +83,7 @@ export function readExpiry(
   if (text === undefined || text === null) return text
   const at = Date.parse(text)
   if (at > clock.now()) return at
-  return rejectRequest('"expires" must be in the future.', 'expires')
+  return rejectRequest('"expiresAt" must be in the future.', 'expiresAt')
 }
 
 async function checkGroups(ctx: AppContext, groups: string[]): Promise<void> {

@@ -19,7 +19,7 @@ export const presentLink = ({ id, name, created, expires, used }: ShareLink): Sh
   id,
   name,
   created: iso(created),
-  expires: expires === null ? null : iso(expires),
+  expiresAt: expires === null ? null : iso(expires),
   used: used === null ? null : iso(used),
 })
 

@@ -56,10 +56,10 @@ export const createLink = operation({
   input: { params: Type.Object({ id: Type.String() }), body: schemas.CreateLinkSchema },
   output: { 201: schemas.CreatedLinkSchema },
   errors: [...writeErrors, ...appErrors],
-  async run(ctx, { caller, params, body: { name, expires } }) {
+  async run(ctx, { caller, params, body: { name, expiresAt } }) {
     const app = await getOwnApp(ctx, caller.agent, params.id)
     return created(
-      await links.createLink(ctx, app, { name, expires: readExpiry(ctx, expires) ?? null }),
+      await links.createLink(ctx, app, { name, expires: readExpiry(ctx, expiresAt) ?? null }),
     )
   },
 })

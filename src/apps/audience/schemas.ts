@@ -25,14 +25,14 @@ const ShareLinkSchema = namedObject('ShareLink', {
   id: IdSchema,
   name: Type.String(),
   created: TimeSchema,
-  expires: nullable(TimeSchema),
+  expiresAt: nullable(TimeSchema),
   used: nullable(TimeSchema),
 })
 export type ShareLinkBody = Static<typeof ShareLinkSchema>
 
 const AudienceSchema = namedObject('Audience', {
   audience: oneOf(audiences),
-  expires: nullable(TimeSchema),
+  expiresAt: nullable(TimeSchema),
   hasPassword: Type.Boolean(),
   people: Type.Array(Type.String({ description: 'Names of accounts.' })),
   groups: Type.Array(Type.String()),
@@ -64,7 +64,7 @@ export const ChangeAudienceSchema = strictObject(
         description: 'Names of groups, with audience "people". Replaces the list.',
       }),
     ),
-    expires: Type.Optional(nullable(TimeRequestSchema)),
+    expiresAt: Type.Optional(nullable(TimeRequestSchema)),
   },
   { ...notEmpty, examples: [{ audience: 'people', people: ['olga'] }] },
 )
@@ -80,7 +80,7 @@ export const CreateLinkSchema = strictObject(
       minLength: 1,
       description: 'Whom the link is for. Visitors do not see it.',
     }),
-    expires: Type.Optional(TimeRequestSchema),
+    expiresAt: Type.Optional(TimeRequestSchema),
   },
   { examples: [{ name: 'The board' }] },
 )

@@ -111,8 +111,8 @@ test('ends the covers of an item that gets an end, which takes it off Explore', 
   const cover = (await entriesOf(id))[0]?.after?.large
   expect(await statusOf(cover)).toBe(200)
   const end = t.clock.now() + day
-  const expires = new Date(end).toISOString()
-  await ann.call('PATCH', `/apps/${id}/audience`, { expires })
+  const expiresAt = new Date(end).toISOString()
+  await ann.call('PATCH', `/apps/${id}/audience`, { expiresAt })
   expect(await statusOf(cover)).toBe(404)
   // No later change lists it again while it has an end.
   await ann.call('PATCH', `/apps/${id}`, { store: true })

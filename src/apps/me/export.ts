@@ -61,8 +61,11 @@ async function* filesOfApp(
 ): AsyncGenerator<StreamedFile> {
   const folder = `apps/${app.id}`
   const { name, listedVersion, listedAt, iconGiven } = app
+  const { expiresAt, ...item } = presentItem(ctx, app)
   yield jsonFile(`${folder}/app.json`, {
-    ...presentItem(ctx, app),
+    ...item,
+    // The name of the field in archives, which servers of any version read.
+    expires: expiresAt,
     maker: `@${handle}`,
     name,
     listedVersion,

@@ -36,7 +36,7 @@ function validationProblem(error: ValueError | undefined): {
   return { param, problem: `"${param}" ${mustBe(error.type, describeSchema(error.schema))}.` }
 }
 
-/** Returns a field whose name begins another one, such as "expires" for "expiresAt". */
+/** Returns a field whose name begins another one, such as "expiresAt" for "expires". */
 const nameLike = (name: string, { properties }: TSchema): string | undefined =>
   Object.keys(Object(properties)).find(
     (known) => known.length > 2 && (name.startsWith(known) || known.startsWith(name)),

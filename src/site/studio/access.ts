@@ -1,3 +1,4 @@
+import type { App } from '../../apps/apps.ts'
 import { getAudience } from '../../apps/audience/audience.ts'
 import { changeAudience, createLink, revokeLink } from '../../apps/audience/operations.ts'
 import type { AudienceBody, ShareLinkBody } from '../../apps/audience/schemas.ts'
@@ -10,7 +11,7 @@ import { section } from '../components.ts'
 import { renderAge, renderDate } from '../format.ts'
 import { button, type Form, hiddenField, inputField, postForm, selectField } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { act, type Studio, type StudioAction, studioPage, studioPath } from './studio.ts'
+import { act, type Studio, type StudioAction, studioPage, studioPath, tabPath } from './studio.ts'
 
 const audiences = [
   ['public', msg('Anyone; can be listed on Explore')],
@@ -28,17 +29,28 @@ export async function accessPage(studio: Studio): Promise<Page> {
   return studioPage(studio, 'access', main)
 }
 
-function audienceForm(studio: Studio, audience: AudienceBody): Part {
-  const { submitted, app, req } = studio
+function audienceForm({ submitted, app, req }: Studio, audience: AudienceBody): Part {
+  return html`<p class="small">
+      A change applies at once, also to open pages. You and the operator can always open it.
+    </p>
+    ${postForm(req.token, tabPath(app.id, 'audience'), audienceFields(app, audience, submitted))}`
+}
+
+/** Returns the fields that say who may open an item. `submitted` is a form with an error. */
+export function audienceFields(
+  { kind }: Pick<App, 'kind'>,
+  audience: AudienceBody,
+  submitted?: Form,
+): Html {
   const text = (name: string, value: string): string => submitted?.text(name) ?? value
-  const options = audiences.filter(([name]) => name !== 'password' || !isPackKind(app.kind))
-  const fields = html`${selectField({
+  const options = audiences.filter(([name]) => name !== 'password' || !isPackKind(kind))
+  return html`${selectField({
     label: t('Audience'),
     name: 'audience',
     value: text('audience', audience.audience),
     options,
   })}${
-    !isPackKind(app.kind) &&
+    !isPackKind(kind) &&
     inputField({
       label: audience.hasPassword ? t('New password') : t('Password'),
       name: 'password',
@@ -61,16 +73,12 @@ function audienceForm(studio: Studio, audience: AudienceBody): Part {
     hint: t('Groups of this server, with commas between them.'),
   })}${inputField({
     label: t('Closes on'),
-    name: 'expires',
+    name: 'expiresAt',
     type: 'date',
-    value: text('expires', audience.expires?.slice(0, 10) ?? ''),
+    value: text('expiresAt', audience.expiresAt?.slice(0, 10) ?? ''),
     isOptional: true,
-    hint: t('From this day on (UTC), only you can open it.'),
+    hint: t('From this day on (UTC), only its maker, its owner and the operator can open it.'),
   })}${button(t('Save'))}`
-  return html`<p class="small">
-      A change applies at once, also to open pages. You and the operator can always open it.
-    </p>
-    ${postForm(req.token, studioPath(studio, 'audience'), fields)}`
 }
 
 function shareLinks(studio: Studio, { links }: AudienceBody): Part {
@@ -94,7 +102,7 @@ function shareLinks(studio: Studio, { links }: AudienceBody): Part {
     ${links.length < shareLinksPerAppMax && postForm(req.token, studioPath(studio, 'link'), add)}`
 }
 
-function linkItem(studio: Studio, { id, name, created, expires, used }: ShareLinkBody): Html {
+function linkItem(studio: Studio, { id, name, created, expiresAt, used }: ShareLinkBody): Html {
   const { req } = studio
   const revoke = html`${hiddenField('link', id)}${button(t('Revoke'), 'quiet slim', { target: name })}`
   return html`<li>
@@ -102,7 +110,7 @@ function linkItem(studio: Studio, { id, name, created, expires, used }: ShareLin
     <p class="small">
       Created ${renderDate(created)} ·
       ${used === null ? t('not used yet') : html`last used ${renderAge(used, req.ctx.clock.now())}`}${
-        expires !== null && html` · until ${renderDate(expires)}`
+        expiresAt !== null && html` · until ${renderDate(expiresAt)}`
       }
     </p>
     ${postForm(req.token, studioPath(studio, 'revoke'), revoke, 'act')}
@@ -116,17 +124,23 @@ const listOf = (form: Form, name: string): string[] =>
     .map((one) => one.trim())
     .filter((one) => one !== '')
 
-/** Saves the audience. Empty fields clear lists and the last day, and keep the password. */
-const saveAudience: StudioAction['work'] = async (studio, form) => {
-  const [password, expires] = [form.text('password'), form.text('expires').trim()]
-  const changes: Json = {
+/**
+ * Reads who may open an item from its form. Empty fields clear lists and the last day, and keep the
+ * password.
+ */
+export function readAudience(form: Form): Json {
+  const [password, expiresAt] = [form.text('password'), form.text('expiresAt').trim()]
+  return {
     audience: form.text('audience'),
     people: listOf(form, 'people'),
     groups: listOf(form, 'groups'),
-    expires: expires === '' ? null : `${expires}T00:00:00Z`,
+    expiresAt: expiresAt === '' ? null : `${expiresAt}T00:00:00Z`,
     ...(password !== '' && { password }),
   }
-  const saved = await act(studio, changeAudience, {}, changes)
+}
+
+const saveAudience: StudioAction['work'] = async (studio, form) => {
+  const saved = await act(studio, changeAudience, {}, readAudience(form))
   return t('Saved. {value}', { value: String(saved['note']) })
 }
 

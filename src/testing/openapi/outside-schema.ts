@@ -20,7 +20,7 @@ const outside: [operation: RegExp, message: RegExp][] = [
   [/^PATCH /, /^"priceRemix" requires|^"remix": "price" requires/],
   [/^POST \/apps\/\{id\}\/remix/, /^"name" is for skills and frameworks/],
   [/audience$/, /have no account here|no such groups here|^Send "password" with/],
-  [/\/(audience|links)$/, /^"expires" must be in the future/],
+  [/\/(audience|links)$/, /^"expiresAt" must be in the future/],
   [/^POST \/apps\/\{id\}\/links/, /at most 20 share links/],
   [/^POST \/apps/, /^Explore lists public items only/],
   [/^POST \/apps\/\{id\}\/versions/, /^The newest version has no file|^The diff cannot be read/],

@@ -155,7 +155,7 @@ class App(TypedDict):
     comments: bool
     """Others may comment on it."""
     audience: Literal["public", "link", "password", "people", "instance"]
-    expires: Optional[str]
+    expiresAt: Optional[str]
     live: bool
     """Open pages take a new version at once."""
     embeds: bool
@@ -241,7 +241,7 @@ class Skill(TypedDict):
     comments: bool
     """Others may comment on it."""
     audience: Literal["public", "link", "password", "people", "instance"]
-    expires: Optional[str]
+    expiresAt: Optional[str]
     live: bool
     """Open pages take a new version at once."""
     embeds: bool
@@ -301,7 +301,7 @@ class Framework(TypedDict):
     comments: bool
     """Others may comment on it."""
     audience: Literal["public", "link", "password", "people", "instance"]
-    expires: Optional[str]
+    expiresAt: Optional[str]
     live: bool
     """Open pages take a new version at once."""
     embeds: bool
@@ -441,6 +441,23 @@ class Invoice(TypedDict):
     rate: str
     """USD per coin."""
     expires_at: str
+
+
+class ShareLink(TypedDict):
+    id: str
+    name: str
+    created: str
+    expiresAt: Optional[str]
+    used: Optional[str]
+
+
+class Audience(TypedDict):
+    audience: Literal["public", "link", "password", "people", "instance"]
+    expiresAt: Optional[str]
+    hasPassword: bool
+    people: list[str]
+    groups: list[str]
+    links: list[ShareLink]
 
 
 class AccountKey(TypedDict):
@@ -595,23 +612,6 @@ class AppError(TypedDict):
 class AppErrorBrowser(TypedDict):
     name: str
     count: int
-
-
-class ShareLink(TypedDict):
-    id: str
-    name: str
-    created: str
-    expires: Optional[str]
-    used: Optional[str]
-
-
-class Audience(TypedDict):
-    audience: Literal["public", "link", "password", "people", "instance"]
-    expires: Optional[str]
-    hasPassword: bool
-    people: list[str]
-    groups: list[str]
-    links: list[ShareLink]
 
 
 class Screenshot(TypedDict):
@@ -1864,7 +1864,7 @@ class ChangeAudienceInput(TypedDict):
     """Names of accounts here, with audience "people". Replaces the list."""
     groups: NotRequired[list[str]]
     """Names of groups, with audience "people". Replaces the list."""
-    expires: NotRequired[Optional[str]]
+    expiresAt: NotRequired[Optional[str]]
 
 
 class ChangeAudienceResult(TypedDict):
@@ -1877,7 +1877,7 @@ class CreateShareLinkInput(TypedDict):
     """The id. The id of an app is the end of its public link."""
     name: str
     """Whom the link is for. Visitors do not see it."""
-    expires: NotRequired[str]
+    expiresAt: NotRequired[str]
 
 
 class CreateShareLinkResult(TypedDict):
