@@ -38,8 +38,8 @@ export async function getAudience(ctx: AppContext, app: App): Promise<AudienceBo
 
 /**
  * Changes who may open an item, at once: open pages of others end. An item that is not public, or
- * ends, leaves Explore. The audit log has it where `by`, an operator, does it. Throws `bad_request`,
- * `not_found` and `taken_down`.
+ * ends, leaves Explore. The audit log has the change where an operator makes it, `by`. Throws
+ * `bad_request`, `not_found` and `taken_down`.
  */
 export async function changeAudience(
   ctx: AppContext,

@@ -41,6 +41,7 @@ const final: Partial<Record<string, Text>> = {
   unblock: msg('can be published again'),
   grant: msg('has its appeal granted'),
   deny: msg('has its appeal denied'),
+  audience: msg('has its audience changed'),
 }
 
 /** Returns the address of a page after a decision, which then has the notice. */

@@ -1,6 +1,8 @@
 import { itemUrl } from '../../apps/app-url.ts'
 import { type Appeal, sanctionedAt } from '../../apps/appeal/appeals.ts'
 import * as apps from '../../apps/apps.ts'
+import { getAudience } from '../../apps/audience/audience.ts'
+import type { AudienceBody } from '../../apps/audience/schemas.ts'
 import { isFeatured } from '../../apps/explore/explore.ts'
 import { imageTypeOf } from '../../apps/folders/read-pack.ts'
 import { isPackKind } from '../../apps/kinds.ts'
@@ -18,9 +20,10 @@ import type { Page } from '../../site/layout.ts'
 import { dataTable } from '../../site/lists.ts'
 import { fileTree } from '../../site/packs/pack-page.ts'
 import type { UserRequest } from '../../site/session.ts'
+import { audienceFields, readAudience } from '../../site/studio/access.ts'
 import { type AppCase, findAppCase } from '../operator/cases.ts'
 import type { Decision } from '../operator/decisions.ts'
-import { decide } from '../operator/operations.ts'
+import { changeItemAudience, decide } from '../operator/operations.ts'
 import { decideAbout, decidedNotice, decidedPath } from './access.ts'
 import {
   badge,
@@ -59,6 +62,14 @@ export function decideApp(id: string, sent: Form) {
     then: decidedPath(page, verdict, id),
   })
 }
+
+/** Returns the form that changes who may open an app. */
+export const changeAppAudience = (id: string) =>
+  form(changeItemAudience, {
+    params: { id },
+    fields: readAudience,
+    then: decidedPath(`/console/apps/${id}`, 'audience', id),
+  })
 
 /** Returns the decisions that apply to the app's state. */
 function decisionOptions({ app, reports }: AppCase): DecisionOption[] {
@@ -148,6 +159,16 @@ const featureSection = (token: string, action: string, isPicked: boolean): Html 
       ${postForm(token, `${action}/feature`, isPicked ? html`${hiddenField('remove', 'yes')}${button(t('Remove from home page'), 'quiet')}` : button(t('Feature on home page'), 'quiet'), 'act')}`,
   )
 
+const audienceSection = (
+  { token, action, submitted }: { token: string; action: string; submitted: Form | undefined },
+  app: apps.App,
+  audience: AudienceBody,
+): Html =>
+  section(
+    t('Who can open it'),
+    postForm(token, `${action}/audience`, audienceFields(app, audience, submitted)),
+  )
+
 /** Renders an app with its reports, appeals and decisions. Throws `not_found`. */
 export async function appPage(
   req: UserRequest,
@@ -163,7 +184,10 @@ export async function appPage(
   const hint = t('Required for a takedown or a quarantine. The maker receives it.')
   const isVerdict = verdicts.has(submitted?.text('decision') ?? '') && appeals.length > 0
   const options = decisionOptions(known)
-  const failed = { why: submitted?.text('why') ?? '', error: message }
+  // The form of the audience has no reason, so the page shows its error.
+  const isAudience = submitted?.has('audience') === true
+  const failed = !isAudience && { why: submitted?.text('why') ?? '', error: message }
+  const isOpen = app.takenDown === null && app.closed === null
   const heads = [
     t('Preview'),
     t('Verdict'),
@@ -176,11 +200,12 @@ export async function appPage(
   ${appeals.map((appeal) => appealSection({ token, action, ...(isVerdict && failed) }, appeal))}
   ${openReports(reports)}
   ${section(t('Actions'), decisionForm(token, { action, hint, ...(!isVerdict && failed) }, options))}
+  ${isOpen && audienceSection({ token, action, submitted: isAudience ? submitted : undefined }, app, await getAudience(ctx, app))}
   ${app.listed === 'on' && featureSection(token, action, await isFeatured(ctx, id))}
   ${section(t('Version history'), dataTable(t('Versions'), heads, versions.map(versionRow(app))))}
   ${decisionHistory(decisions)}`
   // The form shows the error; a deleted app has no form.
-  const pageMessage = isVerdict || options.length > 0 ? undefined : message
+  const pageMessage = !isAudience && (isVerdict || options.length > 0) ? undefined : message
   return consolePage({ place: '/console/queue', title: app.title, message: pageMessage, main })
 }
 

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { createReport } from '../../apps/moderation/reports.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { minute } from '../../kernel/time.ts'
+import { listAudit } from '../../people/audit/audit.ts'
 import { startForEachTest } from '../../testing/fixtures/closed-servers.ts'
 import {
   alertText,
@@ -106,7 +107,8 @@ describe('access', () => {
     const theirs = hiddenFields(await cy.read('/account'), '/account/keys').token ?? ''
     const takedown = { decision: 'takedown', why: 'spam', act: 'remove', to: '@ann' }
     const before = await t.snapshot()
-    for (const path of [...posts, `/console/apps/${id}`, '/console/backups/x']) {
+    const forms = [`/console/apps/${id}`, `/console/apps/${id}/audience`, '/console/backups/x']
+    for (const path of [...posts, ...forms]) {
       for (const [values, more, status] of [
         [{ ...takedown }, {}, 403],
         [{ ...takedown, token: theirs }, {}, 403],
@@ -229,6 +231,47 @@ describe('moderation', () => {
     expect((await decide(olga, `/console/apps/${id}`, 'rescan')).status).toBe(303)
     expect(await olga.read('/console/audit')).toContain('rescan')
   })
+})
+
+test('changes who may open an app, and records it', async () => {
+  const t = await open()
+  const [ann, olga] = [await t.agent('ann'), await signInOperator(t)]
+  await signUp(t, 'cyrus', '198.51.100.7')
+  const id = await ann.publish({ title: 'Boats', store: true })
+  const path = `/console/apps/${id}`
+  const save = (values: Record<string, string>) => olga.fill(path, `${path}/audience`, values)
+
+  const before = await t.snapshot()
+  const noPassword = await save({ audience: 'password' })
+  expect([noPassword.status, alertText(noPassword)]).toEqual([
+    400,
+    expect.stringContaining('Send “Password”'),
+  ])
+  const unknown = await save({ audience: 'people', people: 'nobody-at-all' })
+  expect([alertText(unknown), ...typed(unknown, 'people')]).toEqual([
+    expect.stringContaining('nobody-at-all'),
+    'nobody-at-all',
+  ])
+  expect(alertText(await save({ audience: 'link', expiresAt: '2020-01-01' }))).toContain('future')
+  expect(await t.snapshot()).toEqual(before)
+
+  const saved = await save({ audience: 'people', people: 'cyrus', expiresAt: '2027-01-01' })
+  expect([saved.status, saved.headers.get('location')]).toEqual([
+    303,
+    `${path}?done=audience&item=${id}`,
+  ])
+  expect((await t.request('GET', `/a/${id}`)).status).toBe(404)
+  expect((await ann.call('GET', `/apps/${id}/audience`)).body).toMatchObject({
+    audience: { audience: 'people', people: ['cyrus'], expiresAt: '2027-01-01T00:00:00.000Z' },
+  })
+  const page = await olga.open(path)
+  expect([typed(page, 'people'), typed(page, 'expiresAt')]).toEqual([['cyrus'], ['2027-01-01']])
+  expect(String(page.body)).toContain('audience')
+  const [entry] = await listAudit(t.ctx, 5, id)
+  expect(entry).toMatchObject({ by: 'olga', did: 'audience', item: id, why: 'people' })
+
+  await decide(olga, path, 'takedown', 'malware')
+  expect(typed(await olga.open(path), 'people')).toEqual([])
 })
 
 /** Returns the values of the fields of a name, one for each form that has it. */

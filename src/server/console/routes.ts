@@ -19,7 +19,7 @@ import { incomeCsv } from '../operator/topups.ts'
 import { operatorForm, operatorPage, requireOperator } from './access.ts'
 import { agentPage, agentsPage, decideAgent } from './agents.ts'
 import { alertsPage, testForm } from './alerts.ts'
-import { appPage, decideApp, packFilesPage } from './app.ts'
+import { appPage, changeAppAudience, decideApp, packFilesPage } from './app.ts'
 import { auditPage } from './audit.ts'
 import { backupsPage } from './backups.ts'
 import { clientForm, clientsPage } from './clients.ts'
@@ -124,6 +124,12 @@ const decisionRoutes = (ctx: AppContext, layout: Layout) =>
           return form(operation, { params: { id }, then: `/console/apps/${id}` })(req, sent)
         },
         (req, message, sent) => appPage(req, id, message, sent),
+      ),
+    )
+    .get('/console/apps/:id/audience', ({ params: { id } }) => redirectTo(`/console/apps/${id}`))
+    .post('/console/apps/:id/audience', ({ input, params: { id } }) =>
+      operatorForm(input, changeAppAudience(id), (req, message, sent) =>
+        appPage(req, id, message, sent),
       ),
     )
     .post('/console/apps/:id', ({ input, params: { id } }) =>

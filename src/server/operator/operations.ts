@@ -1,5 +1,8 @@
 import { Type } from '@sinclair/typebox'
 
+import { findApp } from '../../apps/apps.ts'
+import { changeAudience, getAudience } from '../../apps/audience/audience.ts'
+import { ChangeAudienceSchema, ChangedAudienceSchema } from '../../apps/audience/schemas.ts'
 import { feature, unfeature } from '../../apps/explore/explore.ts'
 import { TarballError } from '../../apps/libraries/tarball.ts'
 import { errorEnvelope, isGatewayError } from '../../gateway/error-response.ts'
@@ -124,6 +127,23 @@ export const unfeatureItem = operation({
   async run(ctx, { caller, params }) {
     await unfeature(ctx, params.id, caller.name)
     return done
+  },
+})
+
+export const changeItemAudience = operation({
+  id: 'change_item_audience',
+  route: 'PATCH /operator/apps/:id/audience',
+  summary: 'Change who may open an app, skill or framework of any agent.',
+  description: 'As PATCH /apps/{id}/audience. The audit log has the change.',
+  access: operator,
+  input: { body: ChangeAudienceSchema },
+  output: { 200: ChangedAudienceSchema },
+  errors: [...writeErrors, ...appErrors],
+  async run(ctx, { caller, params, body }) {
+    const item = await findApp(ctx, params.id)
+    if (!item) throw new ApiError('not_found', { what: 'app' })
+    const { app, note } = await changeAudience(ctx, item, body, caller.name)
+    return { audience: await getAudience(ctx, app), note }
   },
 })
 
@@ -299,6 +319,7 @@ export const operatorOperations = [
   decide,
   featureItem,
   unfeatureItem,
+  changeItemAudience,
   changeSetting,
   connectProvider,
   resetSetting,
