@@ -8,11 +8,12 @@ import { deletedAppKeptMs } from '../kernel/limits.ts'
 import { agentAccount } from '../money/ledger/accounts.ts'
 import type { Agent } from '../people/agents/agents.ts'
 import { lockAgent, releaseBytes } from '../people/agents/storage-quota.ts'
-import { type App, findOwnItem, getOwnApp, requireAvailable } from './apps.ts'
+import { type App, canBeListed, findOwnItem, getOwnApp, requireAvailable } from './apps.ts'
 import { appKinds, type Kind } from './kinds.ts'
 import { deleteUses } from './libraries/store.ts'
 import { reserveName } from './names.ts'
 import { quarantineIfBlocked } from './quarantine.ts'
+import { forgetOrigin } from './remix/lineage.ts'
 import { apps, versions } from './tables.ts'
 
 /** Cancels the open jobs of an agent's apps, or of one app. They are not charged. */
@@ -75,8 +76,9 @@ export async function purgeDeleted(
     await ctx.db.tx(async (db) => {
       // The maker may have restored it in the meantime.
       const isOld = and(eq(apps.id, app.id), lt(apps.closed, before))
-      const deleted = await db.delete(apps).where(isOld).returning({ id: apps.id })
-      if (deleted.length === 0) return
+      const [deleted] = await db.delete(apps).where(isOld).returning()
+      if (!deleted) return
+      if (!canBeListed(deleted)) await forgetOrigin(db, app.id)
       await deleteDependents(db, app)
       await removeVersions(db, app)
     })

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gt, inArray, isNotNull, sql, sum } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, inArray, isNotNull, ne, or, sql, sum } from 'drizzle-orm'
 
 import type { AppContext } from '../kernel/context.ts'
 import type { Db, Prepared } from '../kernel/db/engine.ts'
@@ -217,6 +217,24 @@ const remixQuery = prepared((db) =>
 /** Returns the remixes of an app that are on Explore, newest first. */
 export const remixesOf = (ctx: AppContext, id: string, limit: number): Promise<ListedApp[]> =>
   remixQuery(ctx.db.read).execute({ id, limit })
+
+/**
+ * Returns those of these origins that must stay without a name: they are here, and Explore cannot
+ * list them.
+ */
+export async function findPrivate(
+  { db }: AppContext,
+  ids: readonly (string | null)[],
+): Promise<Set<string>> {
+  const known = ids.filter((id) => id !== null)
+  if (known.length === 0) return new Set()
+  const isPrivate = or(ne(apps.audience, 'public'), isNotNull(apps.expires))
+  const rows = await db.read
+    .select({ id: apps.id })
+    .from(apps)
+    .where(and(inArray(apps.id, known), isPrivate))
+  return new Set(rows.map(({ id }) => id))
+}
 
 /** Returns an app that is on Explore. Throws `not_found` and `taken_down`. */
 export const getListed = async (ctx: AppContext, id: string): Promise<App> =>

@@ -23,8 +23,11 @@ import { featured } from './tables.ts'
 
 const relatedMax = 30
 
+/** A row of a list; those of tiles have no origin. */
+type PresentedRow = listed.TileApp & Partial<Pick<listed.ListedApp, 'remixOf'>>
+
 /** A query of listed apps and its wire format. `maker` is the handle with @. */
-interface View<Row extends listed.TileApp, Shown> {
+interface View<Row extends PresentedRow, Shown> {
   find: listed.ListFunction<Row>
   show(ctx: AppContext, row: Row, maker: string): Shown
 }
@@ -73,14 +76,22 @@ const itemView: View<listed.ListedApp, Item> = {
 /** Rounds millionths as GET /packs/{id}/record does. */
 const shareOf = (millionths: number): number => Math.round(millionths / 100) / 10_000
 
-async function present<Row extends listed.TileApp, Shown>(
+/** Shows rows. An origin that is private now has no name. */
+async function present<Row extends PresentedRow, Shown>(
   ctx: AppContext,
   rows: Row[],
   { show }: View<Row, Shown>,
 ): Promise<Shown[]> {
   const makers = rows.map(({ maker }) => maker)
-  const handles = await findHandles(ctx, makers)
-  return rows.map((row) => show(ctx, row, `@${handles.get(row.maker)}`))
+  const origins = rows.map(({ remixOf }) => remixOf ?? null)
+  const [handles, hidden] = await Promise.all([
+    findHandles(ctx, makers),
+    listed.findPrivate(ctx, origins),
+  ])
+  return rows.map((row) => {
+    const isHidden = hidden.has(row.remixOf ?? '')
+    return show(ctx, isHidden ? { ...row, remixOf: null } : row, `@${handles.get(row.maker)}`)
+  })
 }
 
 interface Page<Shown> {
@@ -103,7 +114,7 @@ export function listItems(ctx: AppContext, query: ExploreQuery): Promise<Page<It
 export const listTiles = (ctx: AppContext, query: ExploreQuery): Promise<Page<Tile>> =>
   findPage(ctx, query, tileView)
 
-async function findPage<Row extends listed.TileApp, Shown>(
+async function findPage<Row extends PresentedRow, Shown>(
   ctx: AppContext,
   query: ExploreQuery,
   view: View<Row, Shown>,
@@ -161,12 +172,18 @@ export async function getItem(ctx: AppContext, id: string): Promise<ItemPage> {
   const uses = versions[0]?.uses?.service ?? []
   const [item, ...others] = await present(ctx, [{ ...app, uses }, ...remixes], itemView)
   if (!item) throw listed.notOnExplore()
+  const hidden = await listed.findPrivate(
+    ctx,
+    lineage.map((origin) => origin.id),
+  )
   return {
     item,
     screenshots,
     versions: versions.map(presentPublicVersion),
     remixes: others,
-    lineage: lineage.map(({ maker, ...names }) => ({ ...names, maker: `@${maker}` })),
+    lineage: lineage
+      .filter((origin) => origin.title !== '' && !hidden.has(origin.id))
+      .map(({ maker, ...names }) => ({ ...names, maker: `@${maker}` })),
     rating: item.rating,
     uses,
   }
@@ -211,7 +228,7 @@ export const getMaker = (ctx: AppContext, handle: string, query: MakerQuery): Pr
 export const getMakerTiles = (ctx: AppContext, handle: string, query: MakerQuery) =>
   findMakerPage(ctx, handle, query, tileView)
 
-async function findMakerPage<Row extends listed.TileApp, Shown>(
+async function findMakerPage<Row extends PresentedRow, Shown>(
   ctx: AppContext,
   name: string,
   query: MakerQuery,

@@ -12,7 +12,7 @@ import type { Folder } from '../folders/folder.ts'
 import { imageTypeOf, skillFile } from '../folders/read-pack.ts'
 import type { InputFile } from '../folders/unzip.ts'
 import { isPackKind, type PackKind } from '../kinds.ts'
-import { notOnExplore, requireListed } from '../listings.ts'
+import { findPrivate, notOnExplore, requireListed } from '../listings.ts'
 import { recordOpen } from '../opens.ts'
 import { readPage } from '../page-content.ts'
 import { presentPackAs } from '../present.ts'
@@ -47,7 +47,13 @@ export async function getPack(
   const row = await apps.getVersion(ctx, id, version ?? newest)
   if (row.version > newest || !row.folder) throw new ApiError('not_found', { what: 'version' })
   if (reader && !isOwn) await recordUse(ctx, reader.id, id)
-  return { item, row, folder: row.folder }
+  return { item: isOwn ? item : await withoutPrivateOrigin(ctx, item), row, folder: row.folder }
+}
+
+/** Returns an item as others see it: an origin that is private now has no name. */
+async function withoutPrivateOrigin(ctx: AppContext, item: apps.App): Promise<apps.App> {
+  const hidden = await findPrivate(ctx, [item.remixOf])
+  return hidden.size > 0 ? { ...item, remixOf: null } : item
 }
 
 async function findReadable(

@@ -67,3 +67,10 @@ export async function countRemix(
 export async function recordRemix(db: Db, remix: Remix): Promise<void> {
   await db.insert(remixes).values(remix)
 }
+
+/** Removes the names of an origin from its remixes, when a private one is removed for good. */
+export async function forgetOrigin(db: Db, id: string): Promise<void> {
+  const origin = { remixOf: null, remixOfTitle: null, remixOfMaker: null }
+  await db.update(apps).set(origin).where(eq(apps.remixOf, id))
+  await db.update(remixes).set({ title: '' }).where(eq(remixes.of, id))
+}
