@@ -41,7 +41,9 @@ class AppRun {
   ) {
     this.#content = app.isElsewhere ? app.content : withoutReceived(app.content)
     this.#saves = keepSaves(app.saves)
-    if (app.saves.entries.size > 0 || app.content.received) markServed()
+    // The query of a page in the history may have what its player typed before a reload.
+    const isServed = app.isElsewhere || app.saves.entries.size > 0 || app.content.received
+    if (isServed) markServed()
   }
 
   listen(): void {

@@ -1,6 +1,6 @@
 const { dataset } = document.documentElement
 
-/** Records that the app got data that may be its player's: saves, shared files, a reply. */
+/** Records that the app got data that may be its player's, such as saves or a reply. */
 export function markServed(): void {
   dataset['served'] = ''
 }

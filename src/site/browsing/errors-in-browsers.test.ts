@@ -49,6 +49,12 @@ document.querySelector('button').onclick = () => {
 }
 </script>`
 
+const searched = [
+  { path: 'index.html', text: '<title>Search</title><a href="found.html">Search</a>' },
+  { path: 'found.html', text: '<title>Found</title><script src="found.js"></script>' },
+  { path: 'found.js', text: "console.error('not found', location.search)" },
+]
+
 for (const [name, openBrowser] of allBrowsers) {
   const path = findBrowser(name)
   describe.skipIf(path === undefined)(`errors of pages in ${name}`, () => {
@@ -143,6 +149,25 @@ for (const [name, openBrowser] of allBrowsers) {
         expect([...errors.keys()].toSorted()).toEqual([...texts, 'not saved …'].toSorted())
         if (!isHidden) expect(errors.get('Error: cannot read …')).toMatchObject({ line: 6 })
         expect(JSON.stringify([...errors])).not.toContain([...secret].toReversed().join(''))
+        await tab.close()
+      },
+      ms,
+    )
+
+    test(
+      'say nothing of a query that the history has',
+      async () => {
+        const id = await ann.publish({ html: undefined, files: searched })
+        const tab = await open(id)
+        const find = `document.documentElement.dataset.started === ''`
+        await until(async () => (await tab.evaluate(find)) === true)
+        const place = JSON.stringify({ page: 'found.html', hash: '', search: `?q=${secret}` })
+        await tab.evaluate(
+          `history.replaceState(${place}, ''), setTimeout(() => location.reload())`,
+        )
+        expect([...(await errorsOf(id, 1)).keys()]).toEqual(['not found …'])
+        // Chromium takes the evaluation for a press, which hides the query, too.
+        expect(await tab.evaluate('document.documentElement.dataset.served')).toBe('')
         await tab.close()
       },
       ms,
