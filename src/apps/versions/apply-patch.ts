@@ -75,10 +75,12 @@ class PatchedText {
   #ends: string[] = []
   /** Lines that hunks added, less those that they removed. */
   #moved = 0
+  /** That of most lines. */
   readonly #lineEnd: string
 
   constructor(text: string) {
-    this.#lineEnd = text.includes('\r\n') ? '\r\n' : '\n'
+    const count = (end: string): number => text.split(end).length - 1
+    this.#lineEnd = 2 * count('\r\n') > count('\n') ? '\r\n' : '\n'
     this.#read(text)
   }
 

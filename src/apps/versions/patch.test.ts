@@ -1,3 +1,4 @@
+/** One topic, what a patch may have and where it fits: most tests are rows of two tables. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { startTestServer, type TestAgent } from '../../testing/fixtures/test-server.ts'
@@ -222,6 +223,24 @@ test('line ends of the page stay', async () => {
   await close()
 })
 
+test('new lines have the end of most lines of the page', async () => {
+  const { agent, close } = await startTestServer()
+  const ann = await agent('ann')
+  const html = '<title>W</title>\n<p>one</p>\r\n<p>two</p>\n'
+  const made = html.replace('two', '2').replace('<title>', '<b>\n</b>\n<title>')
+  const diff = '@@\n+<b>\n+</b>\n <title>W</title>\n@@\n-<p>two</p>\n+<p>2</p>\n'
+  const edits = [
+    { search: '<title>', replace: '<b>\n</b>\n<title>' },
+    { search: 'two', replace: '2' },
+  ]
+  for (const patch of [{ diff }, { edits }]) {
+    const id = await ann.publish({ html })
+    await ann.call('POST', `/apps/${id}/versions`, { patch })
+    expect((await ann.call('GET', `/apps/${id}/html`)).body).toBe(made)
+  }
+  await close()
+})
+
 test('rejects invalid patches, foreign apps and pages that the safety check blocks', async () => {
   const { request, agent, close } = await startTestServer()
   const [ann, ben] = [await agent('ann'), await agent('ben')]
@@ -322,6 +341,14 @@ describe('a diff as models write it', () => {
     expect([crlf.made.status, crlf.html]).toEqual([201, changed.replaceAll('\n', '\r\n')])
   })
 
+  test('changes lines that look like names of files', async () => {
+    const script = '<script>\n-- old comment\n</script>\n'
+    const diff = `${names}@@\n <script>\n--- old comment\n+++ counter\n </script>\n`
+    expect((await patch(diff, script)).html).toBe(script.replace('-- old comment', '++ counter'))
+    const both = `${names}@@\n${first}${names}@@\n${second}`
+    expect((await patch(both)).html).toBe(changed)
+  })
+
   test('adds lines by a number alone, and at both ends of the page', async () => {
     const lines = '<p>1</p>\n<p>2</p>\n<p>3</p>'
     expect((await patch('@@ -1,0 +2,1 @@\n+<p>new</p>', lines)).html).toBe(
@@ -357,7 +384,10 @@ describe('a diff as models write it', () => {
   })
 
   test.each([
-    ['@@ -1,2 +1,2 @@\n', 'a line with @@ has no lines after it'],
+    ['@@ -1,2 +1,2 @@\n', 'a line with @@ has no lines with - or + after it'],
+    ['@@\n <ul>\n', 'a line with @@ has no lines with - or + after it'],
+    [`@@\n${first}\`\`\`\n<ul>\n`, 'line 6 has no line with @@ before it. Lines that stay begin'],
+    [`@@\n${first}\`\`\`\n--- old\n+++ new\n`, 'line 6 has no line with @@ before it'],
     ['-<title>Old</title>\n+<title>New</title>\n', 'line 1 has no line with @@ before it'],
     ['--- /dev/null\n+++ b/new.js\n@@ -0,0 +1 @@\n+x\n', 'line 1 adds or deletes a file'],
     ['Change the title to New.', 'The diff changes nothing'],

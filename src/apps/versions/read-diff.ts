@@ -29,8 +29,10 @@ export function readDiff(text: string): FileHunk[] {
   let path: string | undefined
   let lines: string[] | undefined
   for (const [at, row] of rows.entries()) {
-    const isPair = row.startsWith('--- ') && rows[at + 1]?.startsWith('+++ ') === true
-    const isHead = isPair || (row.startsWith('+++ ') && rows[at - 1]?.startsWith('--- ') === true)
+    // After a hunk, "--- a" and "+++ b" can be a removed and an added line.
+    const isHead = [at, at - 1].some(
+      (first) => isPair(rows, first) && (!hunks.length || rows[first + 2]?.startsWith('@@')),
+    )
     if (addsOrDeletes.test(row) && (isHead || !/^[-+]/.test(row)))
       throw new SyntaxError(`line ${at + 1} adds or deletes a file`)
     const header = hunkHeader.exec(row)
@@ -42,14 +44,20 @@ export function readDiff(text: string): FileHunk[] {
       lines = undefined
       path = fileHeader.exec(row)?.[1]?.trim() ?? path
     } else if (lines) lines.push(row)
-    else if (/^[-+]/.test(row))
-      throw new SyntaxError(`line ${at + 1} has no line with @@ before it`)
+    // A line that stays, such as "```", can look like one around hunks.
+    else if (/^[-+]/.test(row) || (hunks.length > 0 && row.trim() !== ''))
+      throw new SyntaxError(
+        `line ${at + 1} has no line with @@ before it. Lines that stay begin with a space`,
+      )
   }
   for (const { change } of hunks) change.lines = withSigns(change.lines)
-  if (hunks.some(({ change }) => change.lines.length === 0))
-    throw new SyntaxError('a line with @@ has no lines after it')
+  if (hunks.some(({ change }) => !change.lines.some((line) => /^[-+]/.test(line))))
+    throw new SyntaxError('a line with @@ has no lines with - or + after it')
   return hunks
 }
+
+const isPair = (rows: string[], at: number): boolean =>
+  rows[at]?.startsWith('--- ') === true && rows[at + 1]?.startsWith('+++ ') === true
 
 /** Returns lines with a sign each. Empty ones at the end are the space between hunks. */
 function withSigns(rows: string[]): string[] {
