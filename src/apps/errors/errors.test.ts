@@ -107,6 +107,22 @@ describe('the maker of an app', () => {
     expect(await list()).toMatchObject({ errors: [{ ...broken, count: 4 }], waiting: false })
   })
 
+  test('keeps the count of other errors that share the short text', async () => {
+    const other = { ...broken, text: 'ReferenceError: y is not defined' }
+    for (const network of [1, 2]) await send(network)
+    for (const network of [3, 4]) await send(network, [other], { 'user-agent': 'curl/8' })
+    await send(4, [other])
+    expect((await list()).errors).toMatchObject([{ ...cut, count: 5 }])
+    await send(5)
+    const { errors, waiting } = await list()
+    expect(errors).toHaveLength(2)
+    expect(errors).toContainEqual(expect.objectContaining({ ...broken, count: 3 }))
+    expect(errors).toContainEqual(expect.objectContaining({ ...cut, count: 3 }))
+    expect(waiting).toBe(true)
+    await send(6, [other])
+    expect(await textsOf()).toEqual([broken.text, other.text])
+  })
+
   test('reads at once what the maker or its owner saw', async () => {
     await send(1, [broken], { authorization: `Bearer ${ann.key}` })
     expect((await list()).errors).toMatchObject([{ text: broken.text, count: 1 }])

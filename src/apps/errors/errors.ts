@@ -1,4 +1,4 @@
-import { and, asc, countDistinct, desc, eq, isNotNull, isNull, lt, sql } from 'drizzle-orm'
+import { and, asc, countDistinct, desc, eq, isNotNull, isNull, lt, lte, sql } from 'drizzle-orm'
 
 import { browserName } from '../../kernel/browser-name.ts'
 import type { AppContext } from '../../kernel/context.ts'
@@ -137,8 +137,24 @@ async function countLateError(
   const isShown = !isWhole && (await isSentByMany(db, seen))
   const isFirst = !isWhole && (await countError(ctx, db, app, seen, isShown))
   if (!isShown) await countError(ctx, db, app, known, true)
-  // The whole text takes its place.
-  else if (isFirst) await db.delete(errors).where(ofError(known))
+  else if (isFirst) await uncount(db, known, seen)
+}
+
+/** Takes from a short text, which others share, the times of the whole one that replaces it. */
+async function uncount(db: Db, short: Seen, whole: Seen): Promise<void> {
+  const rows = await db
+    .select({ browser: errors.browser, count: errors.count })
+    .from(errors)
+    .where(ofError(whole))
+  for (const { browser, count } of rows) {
+    // The short text does not count the last time.
+    const times = browser === whole.browser ? count - 1 : count
+    await db
+      .update(errors)
+      .set({ count: sql`${errors.count} - ${times}` })
+      .where(and(ofError(short), eq(errors.browser, browser)))
+  }
+  await db.delete(errors).where(and(ofError(short), lte(errors.count, 0)))
 }
 
 async function isSentByMany(db: Db, { app, version, hash }: Seen): Promise<boolean> {
