@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 
 import { errorsPerVersionMax } from '../../kernel/limits.ts'
 import { day } from '../../kernel/time.ts'
@@ -121,6 +121,29 @@ describe('the maker of an app', () => {
     expect(waiting).toBe(true)
     await send(6, [other])
     expect(await textsOf()).toEqual([broken.text, other.text])
+  })
+
+  test('reads the texts of small scripts beside a large one', async () => {
+    const files = [
+      { path: 'index.html', text: '<title>Folder</title>' },
+      { path: 'large.js', text: '/* 1 MB */'.repeat(110_000) },
+      { path: 'main.js', text: "throw Error('no music of ' + name)" },
+    ]
+    id = await ann.publish({ html: undefined, files })
+    await send(1, [{ ...broken, text: 'Error: no music of hunter2' }])
+    expect((await list()).errors).toMatchObject([{ text: 'Error: no music of …' }])
+  })
+
+  test('costs no read of the source where a network has sent its errors of the day', async () => {
+    await send(
+      1,
+      [1, 2, 3].map((line) => ({ ...broken, line })),
+    )
+    const read = spyOn(t.ctx.storage, 'read')
+    await send(1, [{ ...broken, line: 4 }])
+    expect(read).not.toHaveBeenCalled()
+    await send(1, [{ ...broken, line: 1 }])
+    expect(read).toHaveBeenCalled()
   })
 
   test('reads at once what the maker or its owner saw', async () => {

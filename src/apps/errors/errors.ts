@@ -26,6 +26,12 @@ import { findKnownText, type KnownText, readKnownTexts } from './known-texts.ts'
 import type { AppErrorBody, ReportErrorsRequest, SentError } from './schemas.ts'
 import { appErrorNetworks as networks, appErrors as errors } from './tables.ts'
 
+/** An error of a report. */
+interface Reported {
+  seen: Seen
+  isEarly: boolean
+}
+
 /** An error of a version, in one browser. */
 interface Seen {
   app: string
@@ -81,15 +87,15 @@ export async function reportErrors(
     const seen: Seen = { app: id, version, hash: hashOf(error), browser, ...error }
     return { seen, isEarly: early }
   })
-  const needsTexts = !isOwn && all.some(({ isEarly }) => !isEarly)
+  const counted = isOwn ? all : await takeWithinQuota(ctx, app, all, network)
+  const needsTexts = !isOwn && counted.some(({ isEarly }) => !isEarly)
   const texts = needsTexts ? await readKnownTexts(ctx, id, version) : []
+  if (counted.length === 0) return
   await ctx.db.tx(async (db) => {
-    // One report at a time of an app counts and limits exactly.
+    // One report at a time of an app counts exactly.
     await lockApp(ctx, db, app)
-    for (const { seen, isEarly } of all) {
-      if (isOwn) await countError(ctx, db, app, seen, true)
-      else if (!(await isWithinQuota(ctx, db, seen, { network, isEarly }))) continue
-      else if (isEarly) await countError(ctx, db, app, seen, true)
+    for (const { seen, isEarly } of counted) {
+      if (isOwn || isEarly) await countError(ctx, db, app, seen, true)
       else await countLateError(ctx, db, app, seen, texts)
     }
   })
@@ -98,12 +104,22 @@ export async function reportErrors(
 /** PostgreSQL stores no U+0000, and no other control character says anything. */
 const plain = (text: string): string => text.replaceAll(/\p{Cc}/gu, ' ').toWellFormed()
 
+/** Records that a network sent errors. Returns those that count. */
+const takeWithinQuota = (ctx: AppContext, app: App, all: Reported[], network: string) =>
+  ctx.db.tx(async (db) => {
+    // One report at a time of an app limits exactly.
+    await lockApp(ctx, db, app)
+    const taken: Reported[] = []
+    for (const one of all) if (await isWithinQuota(ctx, db, one, network)) taken.push(one)
+    return taken
+  })
+
 /** Records that a network sent an error today. Returns whether it counts. */
 async function isWithinQuota(
   { clock }: AppContext,
   db: Db,
-  { app, version, hash }: Seen,
-  { network, isEarly }: { network: string; isEarly: boolean },
+  { seen: { app, version, hash }, isEarly }: Reported,
+  network: string,
 ): Promise<boolean> {
   const today = utcDay(clock.now())
   const own = and(eq(networks.app, app), eq(networks.network, network), eq(networks.day, today))

@@ -47,7 +47,11 @@ export async function readKnownTexts(
 /** Returns the scripts that fit the limit of bytes after the page. */
 function fitting(rows: Asset[], pageBytes: number): Asset[] {
   let left = knownTextBytesMax - pageBytes
-  return rows.filter(({ name, bytes }) => isScript(name) && (left -= bytes) >= 0)
+  return rows.filter(({ name, bytes }) => {
+    if (!isScript(name) || bytes > left) return false
+    left -= bytes
+    return true
+  })
 }
 
 /**
