@@ -41,10 +41,13 @@ export interface Cursor {
   values: unknown[]
 }
 
-export interface QueryParts {
+/** A document fulfills all filters, and one of each list of alternatives. */
+export interface Condition {
   filters: Filter[]
-  /** Lists of alternatives, each with filters. A document has one of each list. */
-  alternatives: Filter[][][]
+  alternatives: Condition[][]
+}
+
+export interface QueryParts extends Condition {
   orders: { field: string; direction: 'asc' | 'desc' }[]
   cursors: Cursor[]
   limit?: number
@@ -121,7 +124,7 @@ export const and =
 export const or =
   (...given: Constraint[]): Constraint =>
   (parts) => {
-    const alternatives = given.map((constrain) => constrain(all).filters)
+    const alternatives = given.map((constrain) => constrain(all))
     return { ...parts, alternatives: [...parts.alternatives, alternatives] }
   }
 

@@ -8,7 +8,13 @@ import type {
 } from '../bridge/documents.ts'
 import { db } from './bridge-calls.ts'
 import { firebaseError } from './firebase-error.ts'
-import { DocumentReference, idField, Query, storedPath } from './firebase-references.ts'
+import {
+  type Condition,
+  DocumentReference,
+  idField,
+  Query,
+  storedPath,
+} from './firebase-references.ts'
 import { decode, encode, type FieldPath, namesOf } from './firebase-values.ts'
 
 type Fields = Record<string, unknown>
@@ -163,6 +169,10 @@ function matches(
   return (order === 0 && op.endsWith('=')) || (order !== 0 && order < 0 === op.startsWith('<'))
 }
 
+const fulfills = (document: DocumentSnapshot, { filters, alternatives }: Condition): boolean =>
+  filters.every((filter) => matches(document, filter)) &&
+  alternatives.every((one) => one.some((condition) => fulfills(document, condition)))
+
 type Order = Query['parts']['orders'][number]
 
 /** Returns the values by which a query orders a document. */
@@ -208,14 +218,9 @@ function chosen({ parts }: Query, found: DocumentSnapshot[]): DocumentSnapshot[]
   const { filters, alternatives, orders, cursors, limit, isLast = false } = parts
   const byId = orders.every(({ field }) => field === idField)
   const isReversed = byId ? orders[0]?.direction === 'desc' : isLast
-  const conditions = filters.filter(({ field }) => field === idField)
-  const matching = found.filter(
-    (document) =>
-      conditions.every((filter) => matches(document, filter)) &&
-      alternatives.every((one) =>
-        one.some((all) => all.every((filter) => matches(document, filter))),
-      ),
-  )
+  // The server has applied the other filters.
+  const condition = { filters: filters.filter(({ field }) => field === idField), alternatives }
+  const matching = found.filter((document) => fulfills(document, condition))
   const ordered = isReversed ? matching.toReversed() : matching
   if (!needsAll(parts)) return ordered
   const own: Order[] = orders.length > 0 ? orders : [{ field: idField, direction: 'asc' }]
