@@ -6,12 +6,18 @@ import { field } from '../frame/messages.ts'
 import { extend, store } from './bridge-calls.ts'
 import { filePrefix } from './puter-files.ts'
 
-let last: Promise<unknown> = Promise.resolve()
+/** The last call of each key that has one. */
+const running = new Map<string, Promise<unknown>>()
 
-/** Runs changes that depend on the stored value one after another. */
-function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-  const run = last.then(work)
-  last = run.catch(() => undefined)
+/** Runs the calls of a key one after another, as they depend on its stored value. */
+function inTurn<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+  const run = Promise.resolve(running.get(key)).then(work)
+  const ended = run
+    .catch(() => undefined)
+    .then(() => {
+      if (running.get(key) === ended) running.delete(key)
+    })
+  running.set(key, ended)
   return run
 }
 
@@ -33,30 +39,41 @@ function entryIn(stored: unknown): Entry {
   return expires > seconds() ? { value: field(stored, 'value') ?? null, expires } : { value: null }
 }
 
-/** Returns the value of a key; null for one that has ended. */
-async function get(key: string): Promise<unknown> {
-  const stored = await store.get(key)
-  const { value } = entryIn(stored)
-  if (value === null && stored !== null) {
-    await store.delete(key)
-    await store.delete(markPrefix + key)
-  }
-  return value
-}
+/** A key that is too long with the prefix has no mark. */
+const unmark = (key: string): Promise<unknown> =>
+  store.delete(markPrefix + key).catch(() => undefined)
 
-async function setUntil(key: string, value: unknown, expires: number): Promise<void> {
-  await store.set(key, { [expiresField]: expires, value })
-  await store.set(markPrefix + key, true)
+const remove = (key: string): Promise<unknown> => Promise.all([store.delete(key), unmark(key)])
+
+/** Returns the value of a key; null for one that has ended. */
+const get = (key: string): Promise<unknown> =>
+  inTurn(key, async () => {
+    const stored = await store.get(key)
+    const { value } = entryIn(stored)
+    if (value === null && stored !== null) await remove(key)
+    return value
+  })
+
+/** Sets a value with its mark, or without an end and a mark. */
+async function set(key: string, value: unknown, expires?: number): Promise<void> {
+  if (expires === undefined) {
+    await Promise.all([store.set(key, value), unmark(key)])
+  } else {
+    await store.set(key, { [expiresField]: expires, value })
+    await store.set(markPrefix + key, true)
+  }
 }
 
 /** Changes a value, which ends when it did before. Returns it. */
 const change = (key: string, make: (value: unknown) => unknown, ttl?: number): Promise<unknown> =>
-  inTurn(async () => {
-    const { value: before, expires: known } = entryIn(await store.get(key))
+  inTurn(key, async () => {
+    const stored = await store.get(key)
+    const { value: before, expires: known } = entryIn(stored)
     const value = make(before)
     const expires = ttl === undefined ? known : seconds() + ttl
-    if (expires === undefined) await store.set(key, value)
-    else await setUntil(key, value, expires)
+    const hasMark = field(stored, expiresField) !== undefined
+    if (expires === undefined && !hasMark) await store.set(key, value)
+    else await set(key, value, expires)
     return value
   })
 
@@ -144,13 +161,12 @@ const withValuesOf = (keys: string[]) =>
 
 const kv = Object.freeze({
   async set(key: string, value: unknown, expiresAt?: number) {
-    if (expiresAt === undefined) await store.set(key, value)
-    else await setUntil(key, value, expiresAt)
+    await inTurn(key, () => set(key, value, expiresAt))
     return true
   },
   get,
   async del(key: string) {
-    await store.delete(key)
+    await inTurn(key, () => remove(key))
     return true
   },
   incr: (key: string, amount: unknown = 1) => combine(key, amount, addNumber(1)),
@@ -193,7 +209,8 @@ const kv = Object.freeze({
     return withValues || pattern === true ? withValuesOf(keys) : keys
   },
   async flush() {
-    for (const key of await keysOf()) await store.delete(key)
+    const keys = [...(await keysOf()), ...(await store.list(markPrefix))]
+    for (const key of keys) await inTurn(key, () => store.delete(key))
     return true
   },
 })
