@@ -38,8 +38,8 @@ export function toJson(value: unknown): string {
   }
 }
 
-/** Returns the bytes of a value of an app as JSON. Throws `bad_request`. */
-export const jsonBytes = (value: unknown): number => new TextEncoder().encode(toJson(value)).length
+/** Returns the bytes of a text in UTF-8. */
+export const bytesOf = (text: string): number => new TextEncoder().encode(text).length
 
 /** Runs what copies values of an app. Throws `bad_request` for those that no message can have. */
 export function withPlainData<Result>(copy: () => Result): Result {

@@ -1,6 +1,6 @@
 import { field } from '../frame/messages.ts'
 import type { Bridge, RunningCall } from './bridge.ts'
-import { CallError, jsonBytes } from './protocol.ts'
+import { bytesOf, CallError, toJson } from './protocol.ts'
 
 /** A page in a room. */
 export interface RoomPeer {
@@ -26,7 +26,7 @@ const dataBytesMax = 4_096
 
 /** Returns the error for an event or a presence that is too large for all pages of a room. */
 function sizeError(data: unknown): CallError | undefined {
-  const length = jsonBytes(data)
+  const length = bytesOf(toJson(data))
   if (length <= dataBytesMax) return undefined
   const message = `These are ${length} bytes of JSON. A room takes at most ${dataBytesMax}.`
   return new CallError('too_large', message)

@@ -1,14 +1,14 @@
 import { openSaves, type Saves } from '../frame/kept-saves.ts'
 import { field, text } from '../frame/messages.ts'
 import { agree, findPlayer } from './agreement.ts'
-import { CallError, jsonBytes, toJson } from './protocol.ts'
+import { bytesOf, CallError, toJson } from './protocol.ts'
 import type { Call, Handler } from './receiver.ts'
 import { callServer } from './server.ts'
 
 /** As the server has it for values of a player. */
 const keyCharsMax = 500
-const valueBytesMax = 5_242_880
-const localCharsMax = 5_242_880
+/** Bytes of a value, as the server has it, and characters of all values in this browser. */
+const sizeMax = 5_242_880
 
 /** Keys of the page around the app, such as that of the saves of a chat. */
 const hiddenPrefix = 'berth:'
@@ -17,7 +17,7 @@ let opened: Promise<Saves> | undefined
 
 /** Opens the values of a player who is not signed in. They stay in this browser, like saves. */
 const localValues = ({ app }: Call): Promise<Saves> =>
-  (opened ??= openSaves(`${app}/store`, localCharsMax))
+  (opened ??= openSaves(`${app}/store`, sizeMax))
 
 const entriesOf = async (call: Call): Promise<Map<string, string>> =>
   new Map((await localValues(call)).all())
@@ -37,10 +37,11 @@ function keyOf(input: unknown): string {
   throw new CallError('bad_request', `A key is a text of 1 to ${keyCharsMax} characters.`)
 }
 
-/** Throws `too_large`, also for what is above the limit of a request. */
-function checkSize(value: unknown): void {
-  const bytes = jsonBytes(value)
-  if (bytes <= valueBytesMax) return
+/** Returns a value as JSON. Throws `too_large`, also for what is above the limit of a request. */
+function checkedJson(value: unknown): string {
+  const json = toJson(value)
+  const bytes = bytesOf(json)
+  if (bytes <= sizeMax) return json
   const message = `This value has ${(bytes / 1_048_576).toFixed(1)} MB of JSON. The limit is 5 MB. Store less.`
   throw new CallError('too_large', message)
 }
@@ -64,12 +65,11 @@ export const storeCalls: Record<string, Handler> = {
   async 'store.set'(input, call) {
     const key = keyOf(input)
     const value = field(input, 'value') ?? null
-    checkSize(value)
+    const written = checkedJson(value)
     const place = await placeOf(input, call)
     if (place !== 'local')
       return void (await callServer(call, 'PUT', `/value/${place}`, { key, value }))
     const values = await localValues(call)
-    const written = toJson(value)
     values.change([[key, value === null ? null : written]])
     if (value === null || new Map(values.all()).get(key) === written) return undefined
     throw new CallError(
