@@ -1,4 +1,4 @@
-import type { Bridge } from './bridge.ts'
+import type { Bridge, RunningCall } from './bridge.ts'
 import type { CallError } from './protocol.ts'
 import { type Change, WatchedDocuments } from './watched.ts'
 import { createWriteOrder, type WriteOrder } from './write-order.ts'
@@ -68,6 +68,9 @@ interface Lease {
   data?: Data
 }
 
+/** The pause of a page that has no place among the open pages of its player. */
+const busyMs = 15_000
+
 const idOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
 export function snapshotOf(path: string, stored: StoredDocument | null): DocumentSnapshot {
@@ -91,7 +94,10 @@ export function querySnapshotOf(rows: StoredDocument[], changes?: Change[]): Que
   })
 }
 
-/** Watches documents. Returns the function that ends it. */
+/**
+ * Watches documents. Returns the function that ends it. An error ends it too, except that a page
+ * without `onError` waits until another page of its player closes.
+ */
 function watch(
   call: Bridge,
   input: object,
@@ -105,12 +111,18 @@ function watch(
     if (changes === 'lost') running.send('all')
     else if (changes && !end.signal.aborted) next(documents, changes)
   }
-  const running = call<undefined>('db.watch', input, { onEvent, signal: end.signal })
-  running.result.catch((error: CallError) => {
-    if (end.signal.aborted) return
-    if (onError) onError(error)
-    else reportError(error)
-  })
+  let running: RunningCall<undefined>
+  const begin = (isFirst: boolean): void => {
+    running = call<undefined>('db.watch', input, { onEvent, signal: end.signal })
+    running.result.catch((error: CallError) => {
+      if (end.signal.aborted) return
+      if (onError) return onError(error)
+      const isBusy = error.code === 'busy'
+      if (isFirst || !isBusy) reportError(error)
+      if (isBusy) setTimeout(() => begin(false), busyMs)
+    })
+  }
+  begin(true)
   return () => end.abort()
 }
 

@@ -12,7 +12,10 @@ const policyCode = 1008
 const policyError = (): CallError =>
   new CallError('closed', 'The server closed the live connection. Open the app again.')
 /** Errors of a connection that the next attempt would meet again. */
-const lasting = ['busy', 'not_found', 'taken_down', 'not_joined', 'not_declared']
+const lasting = ['not_found', 'taken_down', 'not_joined', 'not_declared']
+/** The error of one page too many. It passes when another page closes. */
+const busy = 'busy'
+const reasonMs = 10_000
 /** The newest presence is sent at most 40 times a second, as the server passes it on. */
 const presenceMs = 25
 
@@ -22,15 +25,30 @@ export interface Listener {
   fail(error: CallError): void
 }
 
-interface Watch extends Listener {
+/** A watch or a room of the page. */
+interface Use extends Listener {
+  /** The server has sent something for it. */
+  isServed: boolean
+}
+
+interface Watch extends Use {
   /** `query` or `path`. */
   of: object
   /** The version of the documents that the app has. */
   since: number | undefined
 }
 
-interface Room extends Listener {
+interface Room extends Use {
   presence: unknown
+}
+
+/** Ends the uses that an error ends: those that the server has served wait for a place again. */
+function fail<Key>(uses: Map<Key, Use>, error: CallError): void {
+  for (const [key, use] of uses) {
+    if (error.code === busy && use.isServed) continue
+    uses.delete(key)
+    use.fail(error)
+  }
 }
 
 /** Returns a function that calls `send` at once, and of fast calls one each `presenceMs`. */
@@ -56,6 +74,7 @@ function coalesce(send: () => void): { run(): void; end(): void } {
 export class LiveConnection {
   #socket: WebSocket | undefined
   #pauseMs = firstPauseMs
+  #timer = 0
   #last = 0
   readonly #watches = new Map<number, Watch>()
   readonly #rooms = new Map<string, Room>()
@@ -66,7 +85,7 @@ export class LiveConnection {
   watch(of: object, listener: Listener): { end(): void; restart(): void } {
     this.#last += 1
     const number = this.#last
-    const watch: Watch = { ...listener, of, since: undefined }
+    const watch: Watch = { ...listener, isServed: false, of, since: undefined }
     this.#watches.set(number, watch)
     const begin = (): void =>
       this.#send({ type: 'watch', watch: number, ...of, since: watch.since })
@@ -84,7 +103,7 @@ export class LiveConnection {
 
   /** Joins a room, which this page may join once. */
   join(room: string, presence: unknown, listener: Listener) {
-    const joined: Room = { ...listener, presence }
+    const joined: Room = { ...listener, isServed: false, presence }
     const moved = coalesce(() => this.#send({ type: 'presence', room, data: joined.presence }))
     this.#rooms.set(room, joined)
     this.#open(() => this.#send({ type: 'join', room, presence }))
@@ -134,17 +153,24 @@ export class LiveConnection {
 
   async #closed(code: number, hasOpened: boolean): Promise<void> {
     this.#socket = undefined
-    if (this.#watches.size + this.#rooms.size === 0) return
+    if (this.#isUnused()) return
     const error = code === policyCode ? policyError() : hasOpened ? undefined : await this.#reason()
     if (error) {
-      for (const user of [...this.#watches.values(), ...this.#rooms.values()]) user.fail(error)
-      this.#watches.clear()
-      return this.#rooms.clear()
+      fail(this.#watches, error)
+      fail(this.#rooms, error)
+      if (this.#isUnused()) return
+      console.warn(error.message)
+      this.#pauseMs = pauseMsMax
     }
     // Pages of a server that restarts connect at different times.
     const pause = this.#pauseMs * (0.5 + Math.random())
     this.#pauseMs = Math.min(2 * this.#pauseMs, pauseMsMax)
-    setTimeout(() => this.#open(() => undefined), pause)
+    clearTimeout(this.#timer)
+    this.#timer = window.setTimeout(() => this.#open(() => undefined), pause)
+  }
+
+  #isUnused(): boolean {
+    return this.#watches.size + this.#rooms.size === 0
   }
 
   /**
@@ -152,11 +178,11 @@ export class LiveConnection {
    * where the next attempt may succeed.
    */
   async #reason(): Promise<CallError | undefined> {
-    const { signal } = new AbortController()
+    const signal = AbortSignal.timeout(reasonMs)
     try {
       await callServer({ app: this.app, signal }, 'GET', '/live')
     } catch (error) {
-      if (error instanceof CallError && lasting.includes(error.code)) return error
+      if (error instanceof CallError && [busy, ...lasting].includes(error.code)) return error
     }
     return undefined
   }
@@ -167,6 +193,7 @@ export class LiveConnection {
     const user = watch ?? this.#rooms.get(room)
     const error = field(event, 'error')
     if (error === undefined) {
+      if (user) user.isServed = true
       if (watch) watch.since = Number(field(event, 'version'))
       return user?.event(event)
     }

@@ -301,11 +301,11 @@ export function onSnapshot<Value extends DocumentSnapshot & QuerySnapshot>(
     const listener: unknown = observer ? observer.next?.bind(observer) : first
     if (typeof listener === 'function') listener(value)
   }
-  const onError = (error: Error): void => {
-    const listener: unknown = observer ? observer.error?.bind(observer) : failed
-    if (typeof listener === 'function') listener(firebaseError(error))
-    else console.error(firebaseError(error))
-  }
+  const listener: unknown = observer ? observer.error?.bind(observer) : failed
+  const onError =
+    typeof listener === 'function'
+      ? (error: Error): void => listener(firebaseError(error))
+      : undefined
   if (target instanceof DocumentReference) {
     return db
       .doc(storedPath(target.path))

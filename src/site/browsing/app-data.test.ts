@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 
 import type { Browser, BrowserContext, Frame, Locator, Page } from 'playwright-core'
 
@@ -244,6 +244,48 @@ describe.skipIf(findBrowser('chromium') === undefined)('data of an app in chromi
           message: 'This value has 12.0 MB of JSON. The limit is 5 MB. Store less.',
         })
       }
+    },
+    ms,
+  )
+
+  test(
+    'a window keeps what it watches while it has no place, and an early one waits for its place',
+    async () => {
+      const app = await publish()
+      const one = await openJoined(app)
+      const two = await open(app, one.page.context())
+      const watch = `self.seen = []; self.errors = []
+        addEventListener('error', ({ error }) => errors.push(error.code))
+        service.db.collection('moves').onSnapshot((found) => seen.push(found.size))`
+      const shows = (player: Player, count: number) =>
+        until(async () => {
+          await player.page.clock.fastForward(1_000)
+          return JSON.stringify(await player.run('return seen.at(-1)')) === `{"value":${count}}`
+        })
+      await one.run(watch)
+      await until(async () => JSON.stringify(await one.run('return seen')).includes('[0]'))
+      const places = spyOn(t.ctx.state.limits.livePages, 'begin').mockReturnValue(undefined)
+      // The pauses take no time, and calls have time to be taken.
+      for (const { page } of [one, two]) await page.clock.install()
+      await two.run(watch)
+      await until(async () => JSON.stringify(await two.run('return errors')).includes('busy'))
+      // The page gets no reason for its failed attempt, so it must not wait for it.
+      let requests = 0
+      await one.page.route(`**/api/apps/${app}/live`, (route) => {
+        requests += 1
+        return requests === 1 ? undefined : route.continue()
+      })
+      for (const session of t.ctx.state.sessions) session.stop()
+      await until(async () => {
+        await one.page.clock.fastForward(1_000)
+        return requests > 1
+      })
+      places.mockRestore()
+      await one.run(`await service.db.collection('moves').add({ n: 1 })`)
+      await shows(one, 1)
+      await shows(two, 1)
+      expect(await one.run('return errors')).toEqual({ value: [] })
+      expect(await two.run('return errors')).toEqual({ value: ['busy'] })
     },
     ms,
   )
