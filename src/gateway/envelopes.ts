@@ -14,7 +14,7 @@ type ToEnvelope = (body: Json, status: number, requestId: string) => Json
  * another envelope may leave these paths.
  */
 export function inOwnEnvelope(path: string, error: ErrorReply, requestId: string): ErrorReply {
-  const toEnvelope = findEnvelope(path)
+  const toEnvelope = envelopeOf(path)
   if (!toEnvelope) return error
   const body = recordOf(error.body)
   const status = isAnthropicPath(path) ? statusOf(error.status, body) : error.status
@@ -29,7 +29,7 @@ export function setRequestId(path: string, { headers }: Response, requestId: str
 const isAnthropicPath = (path: string): boolean =>
   isMessagesPath(path) || isBelow(path, anthropicPrefix)
 
-function findEnvelope(path: string): ToEnvelope | undefined {
+function envelopeOf(path: string): ToEnvelope | undefined {
   const isOfAny = (...prefixes: string[]) => prefixes.some((prefix) => isBelow(path, prefix))
   if (isAnthropicPath(path)) return toAnthropicError
   if (isOfAny(coherePrefix, cohereV1Prefix)) {
