@@ -134,8 +134,12 @@ function createResponsesSender(send: Send): (call: UpstreamChat) => Promise<Sent
     const rejected = rejectedPart(sent.rejected, request)
     if (rejected === 'model') missing.add(model)
     if (rejected !== 'summary') return rejected ? undefined : sent
-    silent.add(model)
-    return sendIfNeeded(call)
+    const rest = withoutSummary(request)
+    const retried = await sendIfNeeded({ ...call, request: rest })
+    // Another field, or the request for logprobs, may be the cause.
+    const isOnlyField = !needsResponses(rest) && request.logprobs === undefined
+    if (isOnlyField || (retried && !('rejected' in retried))) silent.add(model)
+    return retried
   }
   return sendIfNeeded
 }
@@ -159,7 +163,7 @@ const fieldsOfResponses =
   /^(include|max_tool_calls|metadata|reasoning\.\w*(summary|context)|stream_options|truncation)\b/
 
 /** The fields of thoughts. Models without any reject them, and so do some accounts. */
-const fieldsOfSummary = /^(include|reasoning)\b/
+const fieldsOfSummary = /^(include|reasoning(?!\.effort))\b/
 
 /**
  * Returns what the upstream rejects: the model, the summary of its thoughts, or only this request,

@@ -7,7 +7,7 @@ import { startWithProviders } from '../../testing/fixtures/with-providers.ts'
 import { chargeOf } from '../models/charge.ts'
 import { createUsage } from '../models/usage.ts'
 
-const names = ['ok', '500', 'other', 'tools', 'failed', 'absent', 'sealed', 'silent']
+const names = ['ok', '500', 'other', 'tools', 'failed', 'absent', 'sealed', 'silent', 'effort']
 const text = fakeText.join('')
 
 const fake = startFakeUpstream()
@@ -275,6 +275,34 @@ describe('a chat is sent', () => {
       ['/v1/responses', { effort: 'low' }],
       ['/v1/responses', { effort: 'low' }],
       [chat, undefined],
+    ])
+  })
+
+  test('with thoughts again, after an effort that the model rejects', async () => {
+    const rejected = (param: string) => json(400, { error: { message: 'No such effort.', param } })
+    const message = { type: 'message', content: [{ type: 'output_text', text: 'Hi.' }] }
+    const done = json(200, { id: 'resp_1', status: 'completed', output: [message], usage })
+    const [named, whole] = [rejected('reasoning.effort'), rejected('reasoning')]
+    fake.script('fake/effort', named, done, whole, whole, done)
+    const statuses: number[] = []
+    const received = await receivedBy(async () => {
+      for (let call = 0; call < 4; call += 1) {
+        const { status } = await gus.call('POST', '/v1/messages', {
+          model: 'fake/effort',
+          max_tokens: 3_000,
+          messages: [{ role: 'user', content: 'Say hello.' }],
+          thinking: { type: 'enabled', budget_tokens: 1_024 },
+        })
+        statuses.push(status)
+      }
+    })
+    expect(statuses).toEqual([400, 200, 400, 200])
+    expect(received.map(({ body }) => Object(body.reasoning).summary)).toEqual([
+      'auto',
+      'auto',
+      'auto',
+      undefined,
+      'auto',
     ])
   })
 
