@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 
+import { giveConsent, revokeConsent } from '../apps/ai/consents.ts'
 import { DatabaseBusy } from '../kernel/db/error.ts'
+import { listPageMax } from '../kernel/limits.ts'
+import { nano } from '../kernel/money.ts'
 import { hour } from '../kernel/time.ts'
 import { operatorLink } from '../people/people.ts'
 import { startForEachTest } from '../testing/fixtures/closed-servers.ts'
@@ -336,6 +339,7 @@ test('lists what each app spent of the wallet, also after what it may use was re
   const headers = { cookie: `berth=${olga.cookie()}`, 'sec-fetch-site': 'same-origin' }
   const consent = { uses: ['ai'], dailyCap: 100, remember: true }
   for (const id of [oracle, idle]) {
+    t.clock.advance(1)
     await t.call('PUT', `/apps/${id}/consent`, { headers, body: consent })
   }
   const chat = () =>
@@ -355,4 +359,25 @@ test('lists what each app spent of the wallet, also after what it may use was re
   expect(await column('This month')).toEqual(['2.13'])
   expect(await column('Agreed')).toEqual([expect.stringContaining('Revoked on')])
   expect((await olga.show('/account')).forms('/account/apps')).toEqual([])
+})
+
+test('an app that may spend still is revoked, however many were revoked or ended since', async () => {
+  const t = await open()
+  const olga = await signUp(t, 'olga')
+  const person = await getPerson(t, 'olga')
+  const terms = { uses: ['ai' as const], dailyCap: nano(1n), margin: 0 }
+  const agree = (app: string, isRemembered: boolean) => {
+    t.clock.advance(1)
+    return giveConsent(t.ctx, app, person, { ...terms, isRemembered })
+  }
+  await agree('oldest', true)
+  for (let count = 0; count < listPageMax; count += 1) {
+    await agree(`app${count}`, false)
+    if (count % 2 === 0) await revokeConsent(t.ctx, `app${count}`, person)
+  }
+  const revocable = async () =>
+    (await olga.show('/account')).forms('/account/apps').map(({ fields }) => fields['revoke'])
+  expect((await revocable())[0]).toBe('oldest')
+  await olga.fill('/account', '/account/apps', { revoke: 'oldest' })
+  expect(await revocable()).not.toContain('oldest')
 })

@@ -74,13 +74,16 @@ export async function revokeConsent(
 /** Returns whether a consent was revoked. */
 export const isRevoked = ({ uses }: Pick<Consent, 'uses'>): boolean => uses.length === 0
 
-/** Lists the newest consents of a person, also revoked ones. */
+/**
+ * Lists the newest consents of a person, also revoked ones. Those that last come first, so that
+ * ended ones never push them off the list.
+ */
 export const listConsents = ({ db }: AppContext, { id }: Pick<Person, 'id'>): Promise<Consent[]> =>
   db.read
     .select()
     .from(consents)
     .where(eq(consents.person, id))
-    .orderBy(desc(consents.at))
+    .orderBy(eq(consents.uses, []), desc(consents.isRemembered), desc(consents.at))
     .limit(listPageMax)
 
 /** Deletes the consents of a person, or of an agent in chats, whose account ends. */
