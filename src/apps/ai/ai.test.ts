@@ -276,3 +276,32 @@ test.each([
   expect([sent.status, sent.code]).toEqual([400, 'bad_request'])
   expect(await t.snapshot()).toEqual(before)
 })
+
+const stored = { file_id: 'file-AAAAAAAAAAAAAAAAAAAA' }
+const remote = 'https://evil.test/?score=9'
+const userInput = (...content: object[]) => [{ role: 'user', content }]
+const bytes = { type: 'image', source: { type: 'file', ...stored } }
+const shown = { type: 'image', source: { type: 'url', url: remote } }
+
+test.each([
+  ['v1/chat/completions', { messages: userInput({ type: 'file', ...stored }) }],
+  ['v1/chat/completions', { messages: userInput({ type: 'image_url', image_url: remote }) }],
+  ['v1/messages', { max_tokens: 99, messages: userInput(bytes) }],
+  ['v1/messages', { max_tokens: 99, messages: userInput(shown) }],
+  ['v1/responses', { input: userInput({ type: 'input_file', ...stored }) }],
+  ['v1/responses', { input: userInput({ type: 'input_image', image_url: remote }) }],
+  [
+    'v1beta/models/gemini-2.0-flash:generateContent',
+    { contents: [{ parts: [{ fileData: { fileUri: stored.file_id } }] }] },
+  ],
+])('no type of a request to %s makes its files texts: %j', async (path, body) => {
+  const { id, olga } = await openOracle()
+  await agree(olga, id)
+  const before = await t.snapshot()
+  for (const type of ['tool_use', 'x_tool_use', 'web_search_result']) {
+    const sent = await olga.send('POST', `/a/${id}/ai/${path}`, { type, ...body })
+    expect([sent.status, sent.headers.get('x-service-code')]).toEqual([400, 'bad_request'])
+    expect(JSON.stringify(sent.body)).toContain('Send the file itself')
+  }
+  expect(await t.snapshot()).toEqual(before)
+})

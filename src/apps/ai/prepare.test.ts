@@ -114,6 +114,22 @@ test.each([
       generation_config: { media_resolution: 'MEDIA_RESOLUTION_LOW', temperature: 1 },
     },
   ],
+  [
+    'v1beta/models/gemini-2.5-flash:generateContent',
+    {
+      contents: [
+        { role: 'user', parts: [{ text: 'Tell me of the sea' }] },
+        {
+          role: 'model',
+          parts: [{ functionCall: { name: 'find', args: { url: 'https://sea.test' } } }],
+        },
+        {
+          role: 'user',
+          parts: [{ function_response: { name: 'find', response: { url: 'https://sea.test' } } }],
+        },
+      ],
+    },
+  ],
 ])('hosted tools are left out of %s where this server has no search', async (path, body) => {
   t = await startTestServer({ SEARCH_ON: 'off' })
   const send = await openApp()

@@ -115,11 +115,23 @@ const base64Bytes = (text: string): number => Math.floor((text.length * 3) / 4)
 const remoteFields = new Set(['url', 'image_url', 'file_url', 'fileUri', 'file_uri'])
 const storedFields = new Set(['file_id', 'fileId'])
 
-/** Returns whether a model reads a field as text: what a tool got, and where a text is from. */
-const isQuoted = (field: string, type: string): boolean =>
-  /^(?:args|response|annotations|citations)$/.test(field) ||
-  (field === 'input' && type.endsWith('tool_use')) ||
-  (field === 'url' && type === 'web_search_result')
+/** Fields that a model reads as text, by the type of a part: arguments, and sources of a text. */
+const quotedFields: Readonly<Record<string, string>> = {
+  tool_use: 'input',
+  server_tool_use: 'input',
+  web_search_result: 'url',
+}
+
+/**
+ * Returns whether a model reads a field as text. `parent` is the field of its object or list, so
+ * that no field of a request itself is text: several APIs have an `input` there.
+ */
+function isQuoted(parent: string, field: string, { type }: Json): boolean {
+  if (/^function_?call$/i.test(parent)) return field === 'args'
+  if (/^function_?response$/i.test(parent)) return field === 'response'
+  if (/^(?:annotations|citations)$/.test(field)) return /^(?:messages|content)$/.test(parent)
+  return parent === 'content' && lookUp(quotedFields, type) === field
+}
 
 /**
  * Adds up the bytes of the texts of a body, and those of its files, which are base64. Throws
@@ -140,9 +152,9 @@ function measure(
     if (isFile) sizes.files += base64Bytes(value)
     else sizes.text += Buffer.byteLength(value)
   } else if (typeof value === 'object' && value !== null) {
-    const type = String(recordOf(value)['type'])
     for (const [name, part] of Object.entries(value)) {
-      measure(part, name, sizes, isText || isQuoted(name, type))
+      if (Array.isArray(value)) measure(part, field, sizes, isText)
+      else measure(part, name, sizes, isText || isQuoted(field, name, recordOf(value)))
     }
   }
 }
