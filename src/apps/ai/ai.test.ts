@@ -267,6 +267,11 @@ test.each([
   { type: 'image_url', image_url: { url: 'https://evil.test/?score=9' } },
   { type: 'image_url', image_url: 'https://evil.test/?score=9' },
   { type: 'image', source: { type: 'url', url: 'https://evil.test/?score=9' } },
+  { type: 'image_url', image_url: { data: 'https://evil.test/?score=9' } },
+  { type: 'video_url', video_url: 'https://evil.test/?score=9' },
+  { type: 'input_audio', input_audio: 'https://evil.test/?score=9' },
+  { type: 'file', file: 'https://evil.test/?score=9' },
+  { type: 'file', file: { file_data: 'https://evil.test/?score=9' } },
   { type: 'file', file: { file_id: 'file-AAAAAAAAAAAAAAAAAAAA' } },
 ])('a page sends neither addresses nor files of the account: %j', async (part) => {
   const { id, olga } = await openOracle()
@@ -274,6 +279,7 @@ test.each([
   const before = await t.snapshot()
   const sent = await chat(olga, id, { messages: [{ role: 'user', content: [part] }] })
   expect([sent.status, sent.code]).toEqual([400, 'bad_request'])
+  expect(JSON.stringify(sent.body)).toContain('Send the file itself')
   expect(await t.snapshot()).toEqual(before)
 })
 
@@ -290,6 +296,9 @@ test.each([
   ['v1/messages', { max_tokens: 99, messages: userInput(shown) }],
   ['v1/responses', { input: userInput({ type: 'input_file', ...stored }) }],
   ['v1/responses', { input: userInput({ type: 'input_image', image_url: remote }) }],
+  ['v1/responses', { input: userInput({ type: 'input_file', file_data: remote }) }],
+  ['v1/images/generations', { model: 'demo/image', prompt: 'A boat', image: remote }],
+  ['v1/images/generations', { model: 'demo/image', prompt: 'A boat', image_urls: [remote] }],
   [
     'v1beta/models/gemini-2.0-flash:generateContent',
     { contents: [{ parts: [{ fileData: { fileUri: stored.file_id } }] }] },

@@ -45,6 +45,10 @@ test('servers of others and stored responses are left out of a call', async () =
   expect(response.body).toMatchObject({ store: false, previous_response_id: null, tools: [] })
 })
 
+const textDocument = {
+  type: 'document',
+  source: { type: 'text', media_type: 'text/plain', data: 'https://sea.test/ has more.' },
+}
 const place = { city: { type: 'string' } }
 const find = { name: 'find', input_schema: { type: 'object', properties: place } }
 
@@ -81,6 +85,7 @@ test.each([
           ],
         },
         { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: 'Deep' }] },
+        { role: 'user', content: [textDocument] },
       ],
     },
   ],

@@ -107,16 +107,19 @@ function checkBody(body: Json): void {
   }
 }
 
-/** Fields with base64 of pictures and files, in all three APIs. */
-const fileFields = new Set(['data', 'file_data', 'b64_json'])
+/** Fields with base64 of pictures and files, in all APIs. Some take an address instead. */
+const fileFields = new Set(['data', 'file_data', 'b64_json', 'image', 'images', 'image_urls'])
 const base64Bytes = (text: string): number => Math.floor((text.length * 3) / 4)
 
 /** Fields that name what is elsewhere. An address would carry data out of the page. */
-const remoteFields = new Set(['url', 'image_url', 'file_url', 'fileUri', 'file_uri'])
+const remoteFields = new Set(
+  'url image_url video_url input_audio file file_url fileUri file_uri'.split(' '),
+)
 const storedFields = new Set(['file_id', 'fileId'])
 
 /** Fields that a model reads as text, by the type of a part: arguments, and sources of a text. */
 const quotedFields: Readonly<Record<string, string>> = {
+  redacted_thinking: 'data',
   tool_use: 'input',
   server_tool_use: 'input',
   web_search_result: 'url',
@@ -130,6 +133,7 @@ function isQuoted(parent: string, field: string, { type }: Json): boolean {
   if (/^function_?call$/i.test(parent)) return field === 'args'
   if (/^function_?response$/i.test(parent)) return field === 'response'
   if (/^(?:annotations|citations)$/.test(field)) return /^(?:messages|content)$/.test(parent)
+  if (parent === 'source') return field === 'data' && type === 'text'
   return parent === 'content' && lookUp(quotedFields, type) === field
 }
 
@@ -144,7 +148,8 @@ function measure(
   isText = false,
 ): void {
   if (typeof value === 'string') {
-    const isRemote = remoteFields.has(field) && !value.startsWith('data:')
+    const isAddress = remoteFields.has(field) || (fileFields.has(field) && URL.canParse(value))
+    const isRemote = isAddress && !value.startsWith('data:')
     if (!isText && (isRemote || storedFields.has(field))) {
       rejectRequest(`Send the file itself, as base64 or a "data:" address.`, field)
     }
