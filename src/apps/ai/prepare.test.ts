@@ -37,6 +37,7 @@ test('servers of others and stored responses are left out of a call', async () =
   expect(reply.text('content.0.text')).toContain('Tell me of the sea')
   const input = [
     { type: 'item_reference', id: 'msg_1' },
+    { id: 'msg_2' },
     { role: 'user', content: 'And now?' },
   ]
   const tools = [{ type: 'mcp', server_label: 'x', server_url: 'https://mcp.example' }]

@@ -1,5 +1,6 @@
 import { fieldsOf } from '../../gateway/gemini/contents.ts'
 import { knownConfig, knownFields } from '../../gateway/gemini/decode.ts'
+import { isReference } from '../../gateway/responses/decode-input.ts'
 import { aiOutputTokens } from '../../kernel/limits.ts'
 import { isRecord, itemsOf, type Json, lookUp, recordOf, toText } from '../../kernel/schema.ts'
 
@@ -69,7 +70,7 @@ function prepareResponse(body: Json, { canSearch }: Served): void {
   delete body['service_tier']
   const { input, tool_choice: choice } = body
   if (Array.isArray(input)) {
-    body['input'] = input.filter((item) => recordOf(item)['type'] !== 'item_reference')
+    body['input'] = input.filter((item) => !isReference(recordOf(item)))
   }
   const isKept = (tool: unknown): boolean => isFunction(tool) || (canSearch && isSearch(tool))
   keepTools(body, (tool) => (isKept(tool) ? tool : undefined))

@@ -83,13 +83,14 @@ function itemsIn(input: unknown): readonly unknown[] {
   throw invalidInput('Send "input": a string, or an array with at least one item.')
 }
 
+/** Returns whether an item names a stored one. OpenAI allows references without a type. */
+export const isReference = ({ id, role, type = null }: Json): boolean =>
+  type === 'item_reference' || (type === null && !role && id !== undefined)
+
 /** Returns the item that a reference names, or the item itself. */
 function resolveReference(item: unknown, findItem: FindItem): unknown {
-  if (!isRecord(item)) return item
-  const { id, role, type = null } = item
-  // OpenAI allows references without a type.
-  const isReference = type === 'item_reference' || (type === null && !role && id !== undefined)
-  if (!isReference) return item
+  if (!isRecord(item) || !isReference(item)) return item
+  const { id } = item
   const found = typeof id === 'string' ? findItem(id) : undefined
   if (found) return found
   // The conversation goes on without a thought that expired, or was not stored.
