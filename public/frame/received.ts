@@ -16,18 +16,23 @@ export const textNames = ['title', 'text', 'url', 'shortcut']
 /** Name of the query with the page, query and fragment of a folder that a shortcut starts at. */
 const startName = 'start'
 
-/** Reads what was shared from a message; undefined where nothing was. */
-export function receivedIn(data: unknown): Received | undefined {
+/** Returns the texts of what was shared, with its files; undefined where nothing was. */
+function receivedWith(data: unknown, files: Received['files']): Received | undefined {
   const texts = textNames.map((name) => text(data, name, charsMax))
   const [title = '', shared = '', url = '', shortcut = ''] = texts
+  const isEmpty = texts.every((one) => one === '') && files.length === 0
+  return isEmpty ? undefined : { title, text: shared, url, shortcut, files }
+}
+
+/** Reads what was shared from a message; undefined where nothing was. */
+function receivedIn(data: unknown): Received | undefined {
   const rows = field(data, 'files')
   const files = (Array.isArray(rows) ? rows.slice(0, sharedFilesMax) : []).map((row: unknown) => ({
     name: text(row, 'name', nameCharsMax),
     type: text(row, 'type', nameCharsMax),
     base64: text(row, 'base64', base64CharsMax),
   }))
-  const isEmpty = texts.every((one) => one === '') && files.length === 0
-  return isEmpty ? undefined : { title, text: shared, url, shortcut, files }
+  return receivedWith(data, files)
 }
 
 const addressOf = (id: string): string => `/a/${id}/offline${sharedPath}`
@@ -56,22 +61,16 @@ export function removeParameters(names: string[]): void {
 }
 
 /**
- * Takes what was shared out of the address of the page, for an app that asks for that. A reload and
- * the history then do not bring it again.
+ * Takes what was shared, and where a shortcut starts ('' for the first page), out of the address of
+ * the page, for an app that asks for that. A reload and the history then do not bring it again.
  */
-export function takeReceived(): Received | undefined {
-  if (!isReceiver()) return undefined
-  const received = receivedIn(Object.fromEntries(new URLSearchParams(location.search)))
-  if (received) removeParameters(textNames)
-  return received
-}
-
-/** Takes where a shortcut starts out of the address of the page; '' for the first page. */
-export function takeStart(): string {
-  const start = new URLSearchParams(location.search).get(startName) ?? ''
-  if (!isReceiver() || start === '') return ''
-  removeParameters([startName])
-  return start
+export function takeReceived(): { received?: Received | undefined; start: string } {
+  if (!isReceiver()) return { start: '' }
+  const query = Object.fromEntries(new URLSearchParams(location.search))
+  const received = receivedWith(query, [])
+  const start = text(query, startName, charsMax)
+  if (received || start !== '') removeParameters([...textNames, startName])
+  return { received, start }
 }
 
 /**

@@ -3,7 +3,7 @@ import { fetchPage, openList, SandboxHost } from './host.ts'
 import { field, text } from './messages.ts'
 import { readMuted } from './muted.ts'
 import type { OpenedPage, StartedApp } from './opened-page.ts'
-import { takeReceived, takeStart } from './received.ts'
+import { takeReceived } from './received.ts'
 import { readSaves } from './saves.ts'
 
 /**
@@ -53,13 +53,12 @@ async function start(host: SandboxHost, id: string): Promise<StartedApp> {
   // Preloaded for a page that needs it.
   if ('list' in root.dataset) list().catch(() => undefined)
   const page = fetchPage(at, list)
-  const [received, shortcut] = [takeReceived(), takeStart()]
+  const { received, start } = takeReceived()
   const [saves] = await Promise.all([readSaves(id), host.load()])
   const content = { ...(await page), received }
-  const isElsewhere =
-    content.files !== undefined && text(history.state, 'page', 1) + shortcut !== ''
+  const isElsewhere = content.files !== undefined && text(history.state, 'page', 1) + start !== ''
   if (!isElsewhere) await host.start(content, [...saves.entries], [], [], readMuted())
-  return { content, list, saves, isElsewhere, shortcut }
+  return { content, list, saves, isElsewhere, shortcut: start }
 }
 
 async function open(frame: HTMLIFrameElement): Promise<void> {

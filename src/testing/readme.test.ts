@@ -69,7 +69,7 @@ const walks = {
 }
 /** Code blocks that no test runs: scripts of the checkout, external programs, proxies, settings. */
 const others =
-  /scripts\/start|docker build|berth config|berth serve|mcporter|service\.assets|TRUSTED_PROXIES|reverse_proxy|proxy_pass|berth upgrade|berth copy|OIDC_ISSUER|scrape_configs|berth projects|balance = "weights"|POST \/check|S3_ENDPOINT|pg_dump|pg_restore|alert\.firing/
+  /scripts\/start|docker build|berth config|berth serve|mcporter|service\.assets|TRUSTED_PROXIES|reverse_proxy|proxy_pass|berth upgrade|berth copy|OIDC_ISSUER|scrape_configs|berth projects|balance = "weights"|POST \/check|S3_ENDPOINT|pg_dump|pg_restore|alert\.firing|systemctl enable/
 
 test('every code block of the guides is run by a test or excluded by name', () => {
   const walked: string[] = Object.values(walks)

@@ -76,7 +76,7 @@ test('the prompt lists addresses that MCP clients can read', async () => {
   const { body } = await send(t, 'prompts/get', { name: 'ann.release-notes', arguments: {} })
   const text = JSON.stringify(body)
   for (const name of names) {
-    const uri = `skill://${skill}/${encoded(name)}`
+    const uri = `skill://packs/${skill}/release-notes/${encoded(name)}`
     expect(text).toContain(uri)
   }
 })

@@ -66,7 +66,11 @@ test('spends an agent’s credits with its key until the account is closed', asy
 
 test('grants paid credits by credit_id and by handle', async () => {
   const result = await commands['grant']?.(t.ctx, [gus.creditId, '2.5'])
-  expect(result).toEqual({ ok: true, text: `${gus.creditId} has 2500 credits now.` })
+  expect(result).toEqual({
+    ok: true,
+    text: `${gus.creditId} has 2500 credits now.`,
+    data: { name: gus.creditId, credits: 2500 },
+  })
   const { body } = await gus.call('POST', '/credits/balance')
   expect(body).toMatchObject({ balance: 2.5, available: 2.5 })
   expect(await commands['grant']?.(t.ctx, ['nobody', '1'])).toMatchObject({ ok: false })

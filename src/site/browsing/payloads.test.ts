@@ -103,7 +103,8 @@ const fields = {
     report_errors.errors.file change_profile.about register_client.client_name`,
   'is of a form that holds none': `claim_agent.code publish_app.files.path publish_version.files.path
     publish_version.patch.edits.file open_app.password change_audience.password
-    change_audience.people change_audience.groups set_group.people get_balance.credit_id
+    change_audience.people change_audience.groups change_item_audience.password
+    change_item_audience.people change_item_audience.groups set_group.people get_balance.credit_id
     add_key.models change_key.models create_batch.input_file_id publish_skill.files.path
     publish_framework.files.path publish_skill_version.files.path
     publish_framework_version.files.path publish_framework.share.asset
