@@ -302,9 +302,13 @@ export function messagePage(
     script: `<script>${parts.live.text}</script>`,
   }
   const { again = '', bar = '', script = '' } = progress === undefined ? {} : waiting
-  const body = `<h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p>${bar}<p>${links}<a href="/explore">${escapeHtml(t('Explore'))}</a></p>`
+  const body = `<h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p>${bar}<p><a href="/explore">${escapeHtml(t('Explore'))}</a>${links}</p>`
   return messageDocument({ title, body, more: again }, parts) + script
 }
+
+/** The mark of the site, as in public/icons/berth.svg. */
+const mark =
+  '<svg viewBox="0 0 32 32" aria-hidden=true><rect width=32 height=32 rx=7 /><path d="M7.5 7.5h8M11.5 7.5V25"/><circle cx=18 cy=19 r=6 /></svg>'
 
 /** Renders a page in the style of messages. `more` is for its head. */
 export const messageDocument = (
@@ -312,4 +316,4 @@ export const messageDocument = (
   parts: PageAssets,
 ): string => `<!doctype html><html ${languageAttributes()}>
 ${head(title, parts.messageStyle.text, more)}
-<body><main class=message>${body}</main>`
+<body><header><a class=brand href="/">${mark}Berth</a></header><main class=message>${body}</main>`

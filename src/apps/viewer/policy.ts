@@ -154,7 +154,7 @@ export function messageHeaders(
   ancestors = "'none'",
 ): Record<string, string> {
   const csp = [
-    `default-src 'none'; style-src ${styleHash}`,
+    `default-src 'none'; style-src ${styleHash}; font-src 'self'`,
     ...(scriptHash === undefined ? [] : [`script-src ${scriptHash}; connect-src 'self'`]),
     `base-uri 'none'; form-action 'none'; frame-ancestors ${ancestors}`,
   ]

@@ -73,7 +73,8 @@ export function messageResponse(
 ): Response {
   const { status, title, text } = messages[word]
   const signIn = `/sign-in${next && `?next=${encodeURIComponent(next)}`}`
-  const links = word === 'not_found' ? `<a href="${signIn}">${escapeHtml(t('Sign in'))}</a> ` : ''
+  const links =
+    word === 'not_found' ? `<a class=quiet href="${signIn}">${escapeHtml(t('Sign in'))}</a>` : ''
   const body = messagePage(t(title), t(text), pages.assets, { progress: done, links })
   const { messageStyle, live } = pages.assets
   const ancestors = word === 'not_embedded' ? '*' : undefined
