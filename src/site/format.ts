@@ -5,9 +5,11 @@ import { t } from '../kernel/words/message.ts'
 import { currentLanguage, perLanguage } from '../kernel/words/words.ts'
 
 /** Truncates: a balance is never shown higher than it is. */
-const numbers = perLanguage(
-  (locale) => new Intl.NumberFormat(locale, { maximumFractionDigits: 2, roundingMode: 'trunc' }),
+const truncated = perLanguage(
+  (locale) => (decimals: number) =>
+    new Intl.NumberFormat(locale, { maximumFractionDigits: decimals, roundingMode: 'trunc' }),
 )
+const numbers = perLanguage(() => truncated()(2))
 const smallNumbers = perLanguage(
   (locale) => new Intl.NumberFormat(locale, { maximumSignificantDigits: 2 }),
 )
@@ -35,8 +37,7 @@ const dollars = perLanguage((locale) => {
   return new Intl.NumberFormat(locale, { ...currency, maximumFractionDigits: 9 })
 })
 const cents = perLanguage(
-  (locale) =>
-    new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD', roundingMode: 'trunc' }),
+  (locale) => new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' }),
 )
 const dateOptions = { dateStyle: 'medium', timeZone: 'UTC' } as const
 /** English dates begin with the day, without a comma. */
@@ -57,6 +58,20 @@ export function renderCredits(amount: bigint, signDisplay: 'auto' | 'exceptZero'
   return html`<span class="money" title="${exact}">${shown}</span>`
 }
 
+/** The decimals that `shortCredits` shows. */
+const decimalsOf = (credits: number): number => {
+  const parts = (Math.abs(credits) < 1 ? smallNumbers : numbers)().formatToParts(credits)
+  return parts.find(({ type }) => type === 'fraction')?.value.length ?? 0
+}
+
+/** A balance after a change, with the decimals that show the change. */
+export function renderBalance(balance: bigint, change: bigint): Html {
+  const credits = toCredits(balance)
+  const decimals = Math.max(decimalsOf(credits), decimalsOf(toCredits(change)))
+  const shown = truncated()(decimals).format(credits)
+  return html`<span class="money" title="${exactCredits(balance)}">${shown}</span>`
+}
+
 /** All digits of an amount in credits and in USD, for hovering. */
 export const exactCredits = (amount: bigint): string =>
   t('{credits} credits, {usd}', {
@@ -68,7 +83,7 @@ export const exactCredits = (amount: bigint): string =>
 export const renderWireCredits = (credits: number): Html =>
   renderCredits(BigInt(Math.round(credits * 1_000_000)))
 
-/** USD in cents, for amounts whose exact value is elsewhere. */
+/** USD, rounded to cents, for amounts whose exact value is elsewhere. */
 export const formatDollars = (usd: number): string => cents().format(usd)
 
 /** USD with two to nine decimals. */

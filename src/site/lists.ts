@@ -5,7 +5,7 @@ import { type Html, html, type Part } from '../kernel/html.ts'
 import { Message, t, type Text } from '../kernel/words/message.ts'
 import type { Entry } from '../money/ledger/reports.ts'
 import { section, withQuery } from './components.ts'
-import { renderCredits, renderDateTime } from './format.ts'
+import { renderBalance, renderCredits, renderDateTime } from './format.ts'
 import { button } from './forms.ts'
 import { tileGrid, tilesPerPage } from './tiles.ts'
 import { wireWord } from './wire-words.ts'
@@ -278,7 +278,7 @@ export const ledgerTable = (entries: Entry[], none?: Part): Part =>
         wireWord(kind),
         item !== null && html`<code>${item}</code>`,
         renderCredits(amount, 'exceptZero'),
-        renderCredits(balance),
+        renderBalance(balance, amount),
       ]),
       none,
     )}

@@ -28,3 +28,18 @@ test('adds up what keys, accounts and models spent in a range', async () => {
   expect((await olga.open('/console/spend?range=odd')).status).toBe(200)
   await t.close()
 })
+
+test('shows a share that is small, but not zero, as less than 0.1 %', async () => {
+  const t = await startTestServer()
+  const olga = await signInOperator(t)
+  const [ann, ben] = [await t.agent('ann'), await t.agent('ben')]
+  const chat = async (key: string, content: string): Promise<void> => {
+    const body = { model: 'demo/chat', messages: [{ role: 'user', content }] }
+    expect((await t.request('POST', '/v1/chat/completions', { key, body })).status).toBe(200)
+  }
+  await chat(ann.key, 'Hello')
+  await chat(ben.key, 'Hello '.repeat(50_000))
+  const { text } = await olga.show('/console/spend?range=1d')
+  expect(text).toMatch(/@ann \S+ <0\.1 %/)
+  await t.close()
+})

@@ -20,8 +20,11 @@ import { moneyRanges, rangePicker, readRange, timeChart } from './time-chart.ts'
 const place = '/console/spend'
 const rowsShown = 25
 
-const share = (amount: bigint, total: bigint): string =>
-  total === 0n ? '–' : `${formatTenths(Number((amount * 1_000n) / total) / 10)} %`
+function share(amount: bigint, total: bigint): string {
+  if (total === 0n) return '–'
+  const tenths = Number((amount * 1_000n) / total)
+  return amount > 0n && tenths === 0 ? `<${formatTenths(0.1)} %` : `${formatTenths(tenths / 10)} %`
+}
 
 const amounts: Column[] = [{ number: msg('Credits') }, { number: msg('Share') }]
 

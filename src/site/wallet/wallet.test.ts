@@ -365,7 +365,7 @@ test('formats large amounts exactly', async () => {
   expect(left && exactAmountOf(left)).toMatch(
     /^999,998,999\.99\d{1,4} credits, \$999,998\.99999\d+$/,
   )
-  expect(left?.text).toBe('999,998,999.99')
+  expect(left?.text).toBe('999,998,999.9995')
   // The header adds the balance of the agent that came with the account.
   const balance = (await max.show('/wallet')).byRole('link', /^Balance: /)
   expect(balance.attribute('title')).toMatch(
