@@ -145,12 +145,14 @@ interface TextAreaOptions {
   hint?: Text
   max: number
   required?: boolean
+  /** It takes code: more rows, in the typeface of code. */
+  isCode?: boolean
   /** The error of this field. The field takes the focus, so that browsers scroll to it. */
   error?: string | undefined
 }
 
 export function textArea(options: TextAreaOptions): Html {
-  const { label, name, value = '', hint, max, required = false, error } = options
+  const { label, name, value = '', hint, max, required = false, isCode = false, error } = options
   const id = `error-${name}`
   const invalid =
     error !== undefined && html` aria-invalid="true" aria-describedby="${id}" autofocus`
@@ -158,7 +160,8 @@ export function textArea(options: TextAreaOptions): Html {
       ><span>${label}</span
       >${hint !== undefined && html`<span class="hint">${hint}</span>`}<textarea
         name="${name}"
-        rows="4"
+        rows="${isCode ? 12 : 4}"
+        ${isCode && html` class="code"`}
         dir="auto"
         maxlength="${max}"
         ${required && html` required`}${invalid}

@@ -157,13 +157,15 @@ function menu(user: HeaderUser | undefined, { section, path: at }: HeaderPage): 
 interface HeaderPage {
   section?: Section
   hasSearch?: boolean
+  /** The page has its own link to make an app. */
+  hasNew?: boolean
   /** Its canonical path, to which sign-in returns. */
   path?: string
 }
 
 /** The header of every page. Its menu is a popover, which needs no script. */
 export function renderHeader(user: HeaderUser | undefined, page: HeaderPage): Html {
-  const { section, hasSearch, path } = page
+  const { section, hasSearch, hasNew, path } = page
   const navLink = ([path, name]: readonly [string, Text]): Html =>
     html`<a href="${path}" ${section === path && html` aria-current="page"`}>${name}</a>`
   const end = user
@@ -187,7 +189,7 @@ export function renderHeader(user: HeaderUser | undefined, page: HeaderPage): Ht
     ${hasSearch ? html`<div class="top-search"></div>` : searchForm}
     <div class="top-end">
       <a class="icon-button phone" href="/explore" aria-label="Search">${searchIcon}</a
-      ><a class="button" href="/new">New</a>${end}
+      >${!hasNew && html`<a class="button" href="/new">New</a>`}${end}
     </div>
     ${menu(user, page)}
   </header>`

@@ -125,6 +125,8 @@ export interface Page {
   section?: Section
   /** The page has a search form of its own. */
   hasSearch?: boolean
+  /** The page has its own link to make an app. */
+  hasNew?: boolean
   /** Shelves use the full width. */
   isWide?: boolean
   description?: Text | undefined

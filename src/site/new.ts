@@ -300,6 +300,7 @@ async function pageForm(ctx: AppContext, view: NewAppView): Promise<Html> {
     name: 'html',
     value: submitted?.text('html'),
     max: htmlBytesMax,
+    isCode: true,
     error: failed?.name === 'page' ? failed.message : undefined,
   })
   const title = inputField({

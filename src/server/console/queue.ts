@@ -220,7 +220,7 @@ export async function queuePage(
             ${cases.map((one) => caseItem(req, one, failedCase))}
           </ul>
           <p class="small">
-            Keys: <kbd>j</kbd> <kbd>k</kbd> next and previous, <kbd>a</kbd> approve,
+            Keys: <kbd>j</kbd> <kbd>k</kbd> next and previous, <kbd>a</kbd> release or dismiss,
             <kbd>t</kbd> take down (type a reason, then Enter), <kbd>o</kbd> open.
           </p>
         </review-keys>`

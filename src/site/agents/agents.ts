@@ -93,7 +93,7 @@ export const ownAppTile = (
     <a class="tile-link" href="${href}"
       >${ownCover(ctx, app, 'tile')}
       <h3><bdi>${app.title}</bdi></h3></a
-    >${facts.length > 0 && html`<p class="small">${facts.join(' · ')}</p>`}
+    >${facts.length > 0 && html`<p class="facts">${facts.map((fact) => html`<span>${fact}</span> `)}</p>`}
   </li>`
 
 const claimForm = (token: string, value: string | undefined): Html => {

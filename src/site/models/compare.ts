@@ -89,11 +89,13 @@ function measuredFacts(ctx: AppContext, id: string): [string, Part][] {
 }
 
 /** Links to the playground with the first two models, if they serve the same requests. */
-function tryBoth([first, second]: ModelResponse[]): Part {
+function tryBoth([first, second, third]: ModelResponse[]): Part {
   if (!first || !second || modeOf(first) !== modeOf(second)) return false
   const path = withQuery(playgroundPath, { model: first.id, with: second.id })
   return html`<p class="actions">
-    <a class="button" href="${path}">Try side by side</a>
+    <a class="button" href="${path}"
+      >${third ? t('Try the first two side by side') : t('Try side by side')}</a
+    >
     <span class="small">${modeNames[modeOf(first)]}: ${first.id} and ${second.id}</span>
   </p>`
 }

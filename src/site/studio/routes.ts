@@ -65,7 +65,7 @@ async function studioListPage({ ctx, visitor, query }: UserRequest): Promise<Pag
   })
   const main = html`<div class="head title">
       <h1>Studio</h1>
-      <a class="button" href="/new">New app</a>
+      ${tiles.length > 0 && html`<a class="button" href="/new">New app</a>`}
     </div>
     ${
       tiles.length > 0
@@ -76,7 +76,7 @@ async function studioListPage({ ctx, visitor, query }: UserRequest): Promise<Pag
         : nothingYet
     }
     ${cursorPager(query, '/studio', next)}`
-  return { title: t('Studio'), section: '/studio', isWide: true, main }
+  return { title: t('Studio'), section: '/studio', isWide: true, hasNew: true, main }
 }
 
 const nothingYet = emptyState(
