@@ -3,6 +3,29 @@ import type { Shell } from './opened-page.ts'
 import { letSave } from './sent.ts'
 
 const retryMs = 5_000
+/** A browser has six HTTP/1.1 connections to a server. Its pages hold so many of them at a time. */
+const heldMax = 3
+/** Pages beyond these ask again after this time. */
+const askAgainMs = 1_500
+
+/** Holds a place of this browser. Returns the function that frees it; undefined if it is taken. */
+const holdPlace = (place: number): Promise<(() => void) | undefined> =>
+  new Promise((resolve) => {
+    const hold = (lock: Lock | null) => (lock ? new Promise<void>(resolve) : resolve(undefined))
+    navigator.locks.request(`now:${place}`, { ifAvailable: true }, hold).catch(() => {
+      resolve(undefined)
+    })
+  })
+
+/** Holds the first free place. Pages over plain HTTP have no locks: each holds a connection. */
+async function findPlace(): Promise<(() => void) | undefined> {
+  if (!('locks' in navigator)) return () => undefined
+  for (let place = 0; place < heldMax; place += 1) {
+    const free = await holdPlace(place)
+    if (free) return free
+  }
+  return undefined
+}
 
 /** Learns of new versions while the page is open. Offers them, or takes them for a live app. */
 export function newVersions({ app, at, version, notify, host, fail }: Shell): void {
@@ -18,29 +41,48 @@ export function newVersions({ app, at, version, notify, host, fail }: Shell): vo
     return
   }
   let events: EventSource | undefined
-  const take = ({ data }: MessageEvent): void => {
-    const [newest, live] = String(data).split(' ')
+  let freePlace: (() => void) | undefined
+  let seen = ''
+  let turn = 0
+  const stop = (): void => {
+    turn += 1
+    events?.close()
+    freePlace?.()
+  }
+  const take = (data: string): void => {
+    if (data === seen) return
+    seen = data
+    const [newest, live] = data.split(' ')
     if (newest === 'closed') {
-      events?.close()
+      stop()
       fail(t('This app is closed. Reload the page to see why.'))
     } else if (Number(newest) !== version) {
       if (live) void update()
       else notify({ text: t('A new version is ready.'), label: t('Update'), press: update })
     }
   }
-  // A browser has six HTTP/1.1 connections to a server, which hidden and left pages must not hold.
-  const follow = (): void => {
-    events?.close()
+  // Hidden and left pages hold no connection.
+  const follow = async (): Promise<void> => {
+    stop()
     if (document.hidden) return
-    events = new EventSource(`${at}/now`)
-    events.onmessage = take
-    events.onerror = retry
+    const own = turn
+    const later = (afterMs: number): void => {
+      setTimeout(() => own === turn && void follow(), afterMs)
+    }
+    const free = await findPlace()
+    if (own !== turn) return free?.()
+    freePlace = free
+    const source = new EventSource(`${at}/now`)
+    events = source
+    source.onmessage = ({ data }) => {
+      take(String(data))
+      if (free || own !== turn) return
+      source.close()
+      later(askAgainMs)
+    }
+    // Browsers give up after an error of a proxy or a busy server.
+    source.onerror = () => source.readyState === EventSource.CLOSED && later(retryMs)
   }
-  /** Connects again after an error of a proxy or a busy server, where browsers give up. */
-  const retry = ({ target }: Event): void => {
-    if (target !== events || events?.readyState !== EventSource.CLOSED) return
-    setTimeout(() => target === events && follow(), retryMs)
-  }
-  document.addEventListener('visibilitychange', follow)
-  follow()
+  document.addEventListener('visibilitychange', () => void follow())
+  void follow()
 }

@@ -41,6 +41,26 @@ describe.skipIf(findBrowser('chromium') === undefined)('an open page in chromium
   }
 
   test(
+    'learns of the end beside more pages than a browser has connections',
+    async () => {
+      const lea = await t.agent('lea')
+      const id = await lea.publish({ html: page('here') })
+      const context = await browser.newContext()
+      const shown: Page[] = []
+      while (shown.length < 9) {
+        const opened = await context.newPage()
+        await opened.goto(`${origin}/a/${id}`)
+        await opened.frameLocator('iframe').getByText('here').waitFor()
+        shown.push(opened)
+      }
+      await lea.call('DELETE', `/apps/${id}`)
+      for (const each of shown) await each.getByText('This app is closed.').waitFor()
+      await context.close()
+    },
+    ms,
+  )
+
+  test(
     'offers a new version, takes it for a live app, and ends with the app',
     async () => {
       const ann = await t.agent('ann')
