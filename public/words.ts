@@ -13,6 +13,10 @@ export const t = (message: string, values: Record<string, string | number> = {})
     name in values ? shown(values[name] ?? '') : mark,
   )
 
+/** Returns an amount with its unit, isolated where the page runs from right to left. */
+export const leftToRight = (amount: string): string =>
+  root.dir === 'rtl' ? `\u2066${amount}\u2069` : amount
+
 /** Formats a number in the language of the page: "1,234". Digits have one form in all languages. */
 export const formatNumber = (value: number): string =>
   value.toLocaleString(root.lang, { numberingSystem: 'latn' })

@@ -1,10 +1,11 @@
 import uPlot from 'uplot'
 
-import { formatNumber, t } from '../words.ts'
+import { formatNumber, leftToRight, t } from '../words.ts'
 
 const language = document.documentElement.lang
 const compact = new Intl.NumberFormat(language, {
   notation: 'compact',
+  useGrouping: 'always',
   maximumFractionDigits: 1,
   numberingSystem: 'latn',
 })
@@ -13,16 +14,18 @@ const short = (value: number): string =>
 
 /** Formats of values, the same as in src/server/console/time-chart.ts. */
 const units: Record<string, (value: number) => string> = {
-  '/s': (value) => `${short(value)}/s`,
+  '/s': (value) => leftToRight(`${short(value)}/s`),
   ms: (value) =>
-    value >= 1_000 ? `${short(value / 1_000)} s` : t('{value} ms', { value: short(value) }),
-  '%': (value) => `${short(value)} %`,
-  cr: (value) => `${short(value)} cr`,
+    value >= 1_000
+      ? leftToRight(`${short(value / 1_000)} s`)
+      : t('{value} ms', { value: short(value) }),
+  '%': (value) => leftToRight(`${short(value)} %`),
+  cr: (value) => t('{value} cr', { value: short(value) }),
   '': (value) => short(value),
   bytes: (value) => {
     const steps = ['B', 'KB', 'MB', 'GB', 'TB']
     const step = Math.min(steps.length - 1, Math.max(0, Math.floor(Math.log2(value || 1) / 10)))
-    return `${short(value / 1_024 ** step)} ${steps[step]}`
+    return leftToRight(`${short(value / 1_024 ** step)} ${steps[step]}`)
   },
 }
 

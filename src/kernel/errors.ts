@@ -75,8 +75,11 @@ interface HostingDetails {
   not_signed_in: { signIn: string; isSession?: true }
   bad_personal_key: { account: string }
   cross_site: None
-  /** `own`: a signed-in person confirmed with a wrong password, so no name was sent. */
-  bad_sign_in: { own?: boolean }
+  /**
+   * `own`: a signed-in person confirmed with a wrong password, so no name was sent. `isOther`: not
+   * by a password.
+   */
+  bad_sign_in: { own?: boolean; isOther?: boolean }
   /** The password of an app. */
   bad_password: None
   sign_in_locked: { retryAfter: number }

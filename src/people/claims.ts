@@ -43,10 +43,12 @@ export const claimAgent = (
     const agent = await ctx.db.tx(async (db) => {
       await lockActivePerson(ctx, db, person.id)
       const claimed = await assignOwner(ctx, db, code, person.id)
-      const text = sentence('{person} claimed you and can send you credits.', {
+      if (!claimed) return undefined
+      const text = sentence('{person} claimed {agent} and can send it credits.', {
         person: displayName(person),
+        agent: `@${claimed.handle}`,
       })
-      if (claimed) await notify(ctx, db, { to: claimed.id, kind: 'claim.done', text })
+      await notify(ctx, db, { to: claimed.id, kind: 'claim.done', text })
       return claimed
     })
     // Another person claimed it meanwhile.

@@ -133,7 +133,7 @@ export async function signInUnguessably(
   })
   if (person) return startSession(ctx, person, from)
   await countFailure(ctx, kind, from)
-  throw new ApiError('bad_sign_in', { own: false })
+  throw new ApiError('bad_sign_in', { isOther: true })
 }
 
 /** Throws `sign_in_locked` after 60 failures in an hour. */

@@ -2,7 +2,7 @@ import { type Html, html } from '../kernel/html.ts'
 import { type NanoUsd, toCredits, toUsd, zero } from '../kernel/money.ts'
 import { day, hour, iso, minute } from '../kernel/time.ts'
 import { t } from '../kernel/words/message.ts'
-import { currentLanguage, perLanguage } from '../kernel/words/words.ts'
+import { currentLanguage, leftToRight, perLanguage } from '../kernel/words/words.ts'
 
 /** Truncates: a balance is never shown higher than it is. */
 const truncated = perLanguage(
@@ -14,7 +14,7 @@ const smallNumbers = perLanguage(
   (locale) => new Intl.NumberFormat(locale, { maximumSignificantDigits: 2 }),
 )
 const compactNumbers = perLanguage(
-  (locale) => new Intl.NumberFormat(locale, { notation: 'compact' }),
+  (locale) => new Intl.NumberFormat(locale, { notation: 'compact', useGrouping: 'always' }),
 )
 const wholeNumbers = perLanguage((locale) => new Intl.NumberFormat(locale))
 const oneDecimal = perLanguage(
@@ -83,11 +83,14 @@ export const exactCredits = (amount: bigint): string =>
 export const renderWireCredits = (credits: number): Html =>
   renderCredits(BigInt(Math.round(credits * 1_000_000)))
 
+/** The mark of Arabic amounts would put the sign on the other side of the currency. */
+const isolateUsd = (amount: string): string => leftToRight(amount.replace('\u200f', ''))
+
 /** USD, rounded to cents, for amounts whose exact value is elsewhere. */
-export const formatDollars = (usd: number): string => cents().format(usd)
+export const formatDollars = (usd: number): string => isolateUsd(cents().format(usd))
 
 /** USD with two to nine decimals. */
-export const formatUsd = (usd: number): string => dollars().format(usd)
+export const formatUsd = (usd: number): string => isolateUsd(dollars().format(usd))
 
 /** Returns a number and its noun. Translations choose the form of the noun by `count`. */
 function countNoun(count: number, shown: string, noun: string, several = `${noun}s`): string {
@@ -124,14 +127,14 @@ const kb = 1_024
 
 /** 12 KB, 1.4 MB, 3 GB. */
 export function formatBytes(bytes: number): string {
-  if (bytes < kb ** 2) return `${Math.ceil(bytes / kb)} KB`
+  if (bytes < kb ** 2) return leftToRight(`${Math.ceil(bytes / kb)} KB`)
   const [many, unit] = bytes < kb ** 3 ? [bytes / kb ** 2, 'MB'] : [bytes / kb ** 3, 'GB']
-  return `${oneDecimal().format(many)} ${unit}`
+  return leftToRight(`${oneDecimal().format(many)} ${unit}`)
 }
 
 /** 12 ms, 1.4 s. */
 export const formatDuration = (ms: number): string =>
-  ms < 1_000 ? `${ms} ms` : `${formatTenths(ms / 1_000)} s`
+  leftToRight(ms < 1_000 ? `${ms} ms` : `${formatTenths(ms / 1_000)} s`)
 
 /** An ISO 8601 time, or milliseconds since the epoch. */
 type Time = string | number

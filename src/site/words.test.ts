@@ -232,3 +232,14 @@ test('mirrors the styles of pages where a language runs from right to left', asy
     expect(lines.filter((line) => sided.test(line))).toEqual([])
   }
 })
+
+test('shows the code of an operation and amounts from left to right in Arabic', async () => {
+  const visitor = new FormBrowser(t)
+  visitor.set('language', 'ar')
+  const page = await visitor.read('/docs/api/operations/publish_app')
+  expect(page).toMatch(/<h2>الأخطاء<\/h2>/)
+  expect(page).toContain('<h2>الرد \u2068200\u2069</h2>')
+  expect(page).toMatch(/<textarea class="code" name="json"/)
+  expect(page).toContain('<ul class="fields" dir="ltr">')
+  expect(await visitor.read('/catalog')).toMatch(/\u2066[\d.]+ US\$\u2069/)
+})

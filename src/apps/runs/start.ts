@@ -120,7 +120,7 @@ const insertRun = (
     await notifyMaker(ctx, db, run, {
       kind: 'run.started',
       agent,
-      text: sentence('{actor} started to follow “{title}”.', {
+      text: sentence('{actor} started a run of “{title}”.', {
         actor: `@${agent.handle}`,
         title: item.title,
       }),

@@ -88,6 +88,10 @@ export const currentWords = (): Words | undefined => current.getStore()
 
 export const currentLanguage = (): Language => currentWords()?.language ?? 'en'
 
+/** Returns an amount with its unit, isolated where the page runs from right to left. */
+export const leftToRight = (amount: string): string =>
+  languages[currentLanguage()].dir === 'rtl' ? `\u2066${amount}\u2069` : amount
+
 /** Returns the attributes of the html element of a page: its language and direction. */
 export function languageAttributes(): string {
   const { tag, dir } = languages[currentLanguage()]

@@ -117,10 +117,12 @@ export const people = {
   },
   bad_sign_in: {
     status: 401,
-    message: ({ own }) =>
-      own
-        ? t('This password is wrong. Enter it again.')
-        : t('The name or the credentials are wrong. Check both.'),
+    message: ({ own, isOther }) => {
+      if (own) return t('This password is wrong. Enter it again.')
+      return isOther
+        ? t('The name or the credentials are wrong. Check both.')
+        : t('Wrong username or password.')
+    },
   },
   bad_password: {
     status: 401,

@@ -1,7 +1,7 @@
 import { signingSecret } from '../../apps/me/hooks/deliveries.ts'
 import { html, type Part } from '../../kernel/html.ts'
 import { listAlerts, type StoredAlert } from '../../kernel/state/alerts.ts'
-import { msg, t, type Text } from '../../kernel/words/message.ts'
+import { msg, t, type Text, textOf } from '../../kernel/words/message.ts'
 import { copyLine, section } from '../../site/components.ts'
 import { form } from '../../site/form.ts'
 import { renderDateTime } from '../../site/format.ts'
@@ -48,7 +48,7 @@ export async function alertsPage(req: UserRequest, message?: string): Promise<Pa
     listAlerts(ctx),
   ])
   const hasReceiver = ctx.config.alertWebhookUrl !== ''
-  const row = ({ name, isFiring, texts }: SharedCondition): Part[] => {
+  const row = ({ name, isFiring, values }: SharedCondition): Part[] => {
     const [label, setting] = conditions[name]
     const alert = stored.find((one) => one.name === name)
     const isOpen = alert !== undefined && alert.resolved === null
@@ -56,7 +56,10 @@ export async function alertsPage(req: UserRequest, message?: string): Promise<Pa
       html`${label}
       ${setting !== undefined && html`<div class="small">${settingLink(setting)}</div>`}`,
       badge(isOpen || isFiring ? t('alert') : t('ok'), isOpen || isFiring ? 'bad' : 'good'),
-      texts.map((text) => html`<div lang="en" dir="ltr">${text}</div>`),
+      values.map(
+        ({ server, sentence }) =>
+          html`<div dir="auto">${server !== undefined && `${server}: `}${textOf([sentence])}</div>`,
+      ),
       isOpen && renderDateTime(alert.since),
       delivery(alert, hasReceiver),
     ]

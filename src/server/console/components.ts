@@ -51,7 +51,7 @@ const consoleGroups = [
   {
     title: msg('Money'),
     links: {
-      '/console/spend': msg('Spend'),
+      '/console/spend': msg('Spending'),
       '/console/keys': msg('Keys'),
       '/console/grants': msg('Grants'),
       '/console/payments': msg('Payments'),

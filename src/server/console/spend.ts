@@ -3,6 +3,7 @@ import { type Html, html, type Part } from '../../kernel/html.ts'
 import { toCredits } from '../../kernel/money.ts'
 import { day, lastDays } from '../../kernel/time.ts'
 import { msg, t } from '../../kernel/words/message.ts'
+import { leftToRight } from '../../kernel/words/words.ts'
 import { findByPrefixes, type Key } from '../../money/keys/keys.ts'
 import {
   type DailyAmount,
@@ -23,7 +24,9 @@ const rowsShown = 25
 function share(amount: bigint, total: bigint): string {
   if (total === 0n) return '–'
   const tenths = Number((amount * 1_000n) / total)
-  return amount > 0n && tenths === 0 ? `<${formatTenths(0.1)} %` : `${formatTenths(tenths / 10)} %`
+  return leftToRight(
+    amount > 0n && tenths === 0 ? `<${formatTenths(0.1)} %` : `${formatTenths(tenths / 10)} %`,
+  )
 }
 
 const amounts: Column[] = [{ number: msg('Credits') }, { number: msg('Share') }]
@@ -93,7 +96,7 @@ export async function spendPage({ ctx, query }: UserRequest): Promise<Page> {
       UTC days. Keys count all that they spend, settled and held; accounts and models count calls of
       models.
     </p>`
-  return consolePage({ place, title: t('Spend'), main, scripts: ['time-chart.js'] })
+  return consolePage({ place, title: t('Spending'), main, scripts: ['time-chart.js'] })
 }
 
 function keyRow(

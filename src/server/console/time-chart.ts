@@ -1,16 +1,19 @@
 import { type Html, html } from '../../kernel/html.ts'
 import { day, hour, iso, minute } from '../../kernel/time.ts'
 import { msg, t, type Text } from '../../kernel/words/message.ts'
+import { leftToRight } from '../../kernel/words/words.ts'
 import { withQuery } from '../../site/components.ts'
 import { formatBytes, formatCompact, formatNumber, shortCredits } from '../../site/format.ts'
 import { tabNav } from '../../site/lists.ts'
 
 /** Units of a chart, with the same formats as in public/islands/time-chart.ts. */
 const formats = {
-  '/s': (value: number) => `${short(value)}/s`,
+  '/s': (value: number) => leftToRight(`${short(value)}/s`),
   ms: (value: number) =>
-    value >= 1_000 ? `${short(value / 1_000)} s` : t('{value} ms', { value: short(value) }),
-  '%': (value: number) => `${short(value)} %`,
+    value >= 1_000
+      ? leftToRight(`${short(value / 1_000)} s`)
+      : t('{value} ms', { value: short(value) }),
+  '%': (value: number) => leftToRight(`${short(value)} %`),
   cr: (value: number) => t('{value} credits', { value: shortCredits(value) }),
   bytes: formatBytes,
   '': (value: number) => formatCompact(Math.round(value)),

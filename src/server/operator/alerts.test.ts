@@ -161,6 +161,9 @@ test('shows the state, hides the address and reports a failed test', async () =>
   await fill(true)
   await check()
   const page = await olga.read('/console/alerts')
+  olga.set('language', 'de')
+  expect(await olga.read('/console/alerts')).toContain(' GB Speicherplatz sind frei.')
+  olga.set('language', 'en')
   expect(page).toMatch(/Free disk space[^]*alert[^]*sent/)
   for (const path of ['alerts', 'settings', 'settings/ALERT_WEBHOOK_URL', 'audit']) {
     expect(await olga.read(`/console/${path}`)).not.toContain('hush-hush')

@@ -14,6 +14,7 @@ import {
 } from '../../kernel/state/alerts.ts'
 import { readObservations } from '../../kernel/state/observations.ts'
 import { iso, minute, second } from '../../kernel/time.ts'
+import { englishOf, type Sentence, sentence } from '../../kernel/words/message.ts'
 import { openMethods } from '../../money/payments/coins/method.ts'
 import { describeArchives } from './archives.ts'
 import { type Collected, findFailingServers, ServerReport } from './servers.ts'
@@ -41,7 +42,7 @@ export async function checkAlerts(ctx: AppContext, net?: Network): Promise<void>
 /** Opens, renews or ends the alert of a condition. */
 async function update(
   ctx: AppContext,
-  { name, isFiring, text }: Condition,
+  { name, isFiring, text }: CheckedCondition,
   stored: StoredAlert | undefined,
 ): Promise<void> {
   const isOver = stored?.resolved !== undefined && stored.resolved !== null
@@ -113,14 +114,21 @@ async function post(
 export interface Condition {
   name: 'errors' | 'latency' | 'disk' | 'files' | 'upstreams' | 'payments' | 'backups'
   isFiring: boolean
-  /** The current value, as a sentence. */
+  /** The current value. */
+  sentence: Sentence
+}
+
+/** A condition in English, as it is sent and as commands print it. */
+interface CheckedCondition {
+  name: Condition['name']
+  isFiring: boolean
   text: string
 }
 
 /** A condition of all servers. */
-export interface SharedCondition extends Omit<Condition, 'text'> {
+export interface SharedCondition extends Omit<Condition, 'sentence'> {
   /** The current value, at those servers where it fires; at each where they differ. */
-  texts: string[]
+  values: { server?: string; sentence: Sentence }[]
 }
 
 /** The span of the shares and percentiles. */
@@ -128,21 +136,28 @@ const spanMs = 5 * minute
 /** Shares of fewer requests are not significant. */
 const requestsMin = 20
 /** Servers of which the console shows the value of one condition. */
-const textsMax = 10
+const valuesMax = 10
 
 /**
  * Returns what this server checks: the traffic of all servers, and its own disk, files, upstreams
  * and payments with its name where there are others.
  */
-export async function checkConditions(ctx: AppContext): Promise<Condition[]> {
+export async function checkConditions(ctx: AppContext): Promise<CheckedCondition[]> {
   const hasOthers = (await listOtherProcesses(ctx.db.read)).length > 0
   const own = await readOwnConditions(ctx)
   const name = (text: string): string => (hasOthers ? `${ctx.otherServers.ownName}: ${text}` : text)
   return [
-    ...(await readTrafficConditions(ctx)),
-    ...own.map((condition) => ({ ...condition, text: name(condition.text) })),
+    ...(await readTrafficConditions(ctx)).map(inWords),
+    ...own.map(inWords).map((condition) => ({ ...condition, text: name(condition.text) })),
   ]
 }
+
+/** Returns a condition in English. */
+export const inWords = ({ name, isFiring, sentence: value }: Condition): CheckedCondition => ({
+  name,
+  isFiring,
+  text: englishOf([value]),
+})
 
 /** Returns the conditions of all servers that respond. */
 export async function readConditions(
@@ -152,7 +167,10 @@ export async function readConditions(
     readTrafficConditions(ctx),
     ownConditions.collect(ctx, null),
   ])
-  const ofTraffic = traffic.map(({ text, ...one }) => ({ ...one, texts: [text] }))
+  const ofTraffic = traffic.map(({ sentence: value, ...one }) => ({
+    ...one,
+    values: [{ sentence: value }],
+  }))
   return { conditions: [...ofTraffic, ...mergeConditions(own)], ...own }
 }
 
@@ -165,7 +183,7 @@ export const readOwnConditions = async (ctx: AppContext): Promise<Condition[]> =
   ...(await backupCondition(ctx)),
 ]
 
-export const ownConditions = new ServerReport('conditions', (ctx, _input: null) =>
+export const ownConditions = new ServerReport('condition-sentences', (ctx, _input: null) =>
   readOwnConditions(ctx),
 )
 
@@ -176,12 +194,13 @@ function mergeConditions({ reports }: Collected<Condition[]>): SharedCondition[]
     const same = all.filter((one) => one.name === name)
     const firing = same.filter(({ isFiring }) => isFiring)
     const shown = firing.length > 0 ? firing : same
-    const isEqual = firing.length === 0 && new Set(shown.map(({ text }) => text)).size === 1
-    const texts =
+    const texts = new Set(shown.map((one) => englishOf([one.sentence])))
+    const isEqual = firing.length === 0 && texts.size === 1
+    const values =
       isEqual || reports.length === 1
-        ? shown.slice(0, 1).map(({ text }) => text)
-        : shown.slice(0, textsMax).map(({ server, text }) => `${server}: ${text}`)
-    return { name, isFiring: firing.length > 0, texts }
+        ? shown.slice(0, 1).map((one) => ({ sentence: one.sentence }))
+        : shown.slice(0, valuesMax).map((one) => ({ server: one.server, sentence: one.sentence }))
+    return { name, isFiring: firing.length > 0, values }
   })
 }
 
@@ -195,39 +214,56 @@ async function readTrafficConditions(ctx: AppContext): Promise<Condition[]> {
     {
       name: 'errors',
       isFiring: isEnough && share > 0 && percent >= share,
-      text: `${percent.toFixed(1)} % of ${count} requests in five minutes were server errors.`,
+      sentence: sentence('{percent} % of {count} requests in five minutes were server errors.', {
+        percent: percent.toFixed(1),
+        count,
+      }),
     },
     {
       name: 'latency',
       isFiring: isEnough && slow > 0 && p95 >= slow,
-      text: `The slowest 5 % of ${count} requests in five minutes took ${Math.round(p95)} ms or more.`,
+      sentence: sentence(
+        'The slowest 5 % of {count} requests in five minutes took {p95} ms or more.',
+        { count, p95: Math.round(p95) },
+      ),
     },
   ]
 }
 
+/** A text that only exists in English, such as an error. */
+const plainSentence = (text: string): Sentence => ({ message: text, values: {} })
+
 function diskCondition({ config, storage }: AppContext): Condition {
   const free = storage.free()
-  const text = `${(free / 1e9).toFixed(1)} GB of disk space are free.`
-  return { name: 'disk', isFiring: free < config.alertDiskFreeBytes, text }
+  const value = sentence('{free} GB of disk space are free.', { free: (free / 1e9).toFixed(1) })
+  return { name: 'disk', isFiring: free < config.alertDiskFreeBytes, sentence: value }
 }
 
 async function filesCondition({ storage }: AppContext): Promise<Condition> {
   const problem = await storage.problem()
-  const text = problem === undefined ? 'Files can be stored.' : `Files are unavailable: ${problem}.`
-  return { name: 'files', isFiring: problem !== undefined, text }
+  const value =
+    problem === undefined
+      ? sentence('Files can be stored.')
+      : sentence('Files are unavailable: {problem}.', { problem })
+  return { name: 'files', isFiring: problem !== undefined, sentence: value }
 }
 
 /** The age of the encrypted backups, where the server writes them. */
 async function backupCondition(ctx: AppContext): Promise<Condition[]> {
   const archives = await describeArchives(ctx)
-  return archives ? [{ name: 'backups', isFiring: archives.isOld, text: archives.text }] : []
+  if (!archives) return []
+  const { isOld, text } = archives
+  return [{ name: 'backups', isFiring: isOld, sentence: plainSentence(text) }]
 }
 
 function upstreamCondition({ upstreams }: AppContext): Condition {
   const paused = upstreams.health().filter(({ state }) => state === 'open')
   const names = paused.map(({ name }) => name).join(', ')
-  const text = names === '' ? 'No upstream is paused.' : `Upstreams are paused: ${names}.`
-  return { name: 'upstreams', isFiring: paused.length > 0, text }
+  const value =
+    names === ''
+      ? sentence('No upstream is paused.')
+      : sentence('Upstreams are paused: {names}.', { names })
+  return { name: 'upstreams', isFiring: paused.length > 0, sentence: value }
 }
 
 /** Returns whether payments work: the watchers of chains, and the parts of settlements. */
@@ -244,7 +280,9 @@ async function paymentCondition(ctx: AppContext): Promise<Condition> {
       problem === undefined ? [] : `${name}: ${problem}`,
     ),
   ]
-  const text =
-    problems.length === 0 ? 'Payments work, or are off.' : problems.join('; ').slice(0, 500)
-  return { name: 'payments', isFiring: problems.length > 0, text }
+  const value =
+    problems.length === 0
+      ? sentence('Payments work, or are off.')
+      : plainSentence(problems.join('; ').slice(0, 500))
+  return { name: 'payments', isFiring: problems.length > 0, sentence: value }
 }

@@ -9,7 +9,7 @@ import { findOtherNetworks } from '../../money/payments/networks.ts'
 import { createOperatorRecovery } from '../../people/people.ts'
 import { readFirstApp } from '../../store/data-files.ts'
 import { admin } from './admin.ts'
-import { readOwnConditions } from './alerts.ts'
+import { inWords, readOwnConditions } from './alerts.ts'
 import { archiveBackup } from './archives.ts'
 import { createBackup } from './backup.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
@@ -97,7 +97,7 @@ async function doctorCommand(ctx: AppContext): Promise<CommandResult> {
   const { current, problem } = ctx.certificates ?? {}
   const proxies = [...ctx.state.unknownProxies].join(', ')
   const [firing, calm] = [true, false].map((isFiring) =>
-    conditions.filter((one) => one.isFiring === isFiring).map(({ text }) => text),
+    conditions.filter((one) => one.isFiring === isFiring).map((one) => inWords(one).text),
   )
   const problems = [
     ...(miscounted.length > 0

@@ -62,7 +62,7 @@ test('filters the notifications by kind and read state', async () => {
   expect(all.text).toContain('remix.made · ')
   expect(all.text).toMatch(/\d unread notifications\./)
   const { text: one } = await open('/notes?kind=claim.done')
-  expect([one.includes('olga claimed you'), one.includes('app.listed ·')]).toEqual([true, false])
+  expect([one.includes('olga claimed @'), one.includes('app.listed ·')]).toEqual([true, false])
   await ann.call('POST', '/me/notes/read', { all: true })
   const { text: read } = await open('/notes?unread=yes')
   expect(read).toContain('No matching notifications.')

@@ -188,9 +188,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('accessible pages in chro
       await page.getByLabel('Username or email').fill('olga')
       await page.getByLabel('Password').fill('not the password')
       await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-      expect(await page.getByRole('alert').innerText()).toBe(
-        'The name or the credentials are wrong. Check both.',
-      )
+      expect(await page.getByRole('alert').innerText()).toBe('Wrong username or password.')
       await context.close()
     },
     ms,

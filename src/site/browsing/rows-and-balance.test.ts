@@ -114,7 +114,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('a newcomer sees in chrom
       }
       t.clock.advance(60_000)
       await page.reload()
-      for (const fact of [...facts, '50% of 2 counted runs worked']) {
+      for (const fact of [...facts, 'Score 50% from 2 counted runs']) {
         await tile.getByText(fact).waitFor()
       }
       await page.close()

@@ -93,7 +93,7 @@ function fieldList(schema: unknown, records: Records, depth = depthMax): Part {
   return objects.map(
     ({ properties, required }, at) =>
       html`${at > 0 && html`<p class="small">or</p>`}
-        <ul class="fields">
+        <ul class="fields" dir="ltr">
           ${Object.entries(Object(properties)).map(([name, field]) =>
             fieldItem(name, field, [required].flat().includes(name), records, depth),
           )}
@@ -113,10 +113,10 @@ function fieldItem(
   const hasInner = Array.isArray(inner) && inner.length > 0
   return html`<li>
     <p>
-      <code>${name}</code> <span class="small">${typeName(field)}</span>
+      <code>${name}</code> <span class="small" lang="en">${typeName(field)}</span>
       ${isRequired && html`<strong class="small">required</strong>`}
     </p>
-    ${description !== undefined && html`<p>${description}</p>`}
+    ${description !== undefined && html`<p lang="en">${description}</p>`}
     ${
       hasInner &&
       html`<details>
@@ -131,7 +131,7 @@ function fieldItem(
 const parameterList = (
   parameters: { name: string; required: boolean; description?: string; schema: Schema }[],
 ): Part =>
-  html`<ul class="fields">
+  html`<ul class="fields" dir="ltr">
     ${parameters.map(({ name, required, description, schema }) =>
       fieldItem(name, { ...schema, ...(description && { description }) }, required, {}, 1),
     )}
@@ -161,7 +161,7 @@ export async function operationPage(
     one && { path: operationPath(api, one), title: one.operationId }
   const [before, after] = [api.operations[at - 1], api.operations[at + 1]]
   return {
-    title: `${operation.operationId} · API reference`,
+    title: `${operation.operationId} · ${t('API reference')}`,
     path: operationPath(api, operation),
     section: '/docs',
     isWide: true,
@@ -172,8 +172,10 @@ export async function operationPage(
     main: html`<div class="docs with-side-nav">
       ${areaNav(api, operation)}
       <div>
-        <h1>${operation.summary.replace(/\.$/, '')}</h1>
-        <p class="route">${methodName(operation)}<code>${api.url}${operation.path}</code></p>
+        <h1 lang="en" dir="ltr">${operation.summary.replace(/\.$/, '')}</h1>
+        <p class="route" dir="ltr">
+          ${methodName(operation)}<code>${api.url}${operation.path}</code>
+        </p>
         <div class="operation">
           <div>${description(api, operation)}</div>
           ${requestPanel(api, operation)}
@@ -226,32 +228,35 @@ function description(api: ReferencedApi, operation: DescribedOperation): Html {
   const all = Object.entries(responses)
   const successes = all.filter(([status]) => Number(status) < 300)
   const errors = all.filter(([status]) => Number(status) >= 300)
-  return html`${text !== undefined && html`<p>${text}</p>`}
+  return html`${text !== undefined && html`<p lang="en" dir="ltr">${text}</p>`}
     <p>${accessOf(operation)} As a tool over MCP: <code>${operation.operationId}</code>.</p>
-    ${parameters.length > 0 && section('Parameters', parameterList(parameters))}
+    ${parameters.length > 0 && section(t('Parameters'), parameterList(parameters))}
     ${
       body &&
       section(
-        'Body',
+        t('Body'),
         html`<p><code>${body.type}</code></p>
           ${fieldList(body.schema, records)}`,
       )
     }
     ${successes.map(([status, { description: phrase, content }]) =>
       section(
-        `Response ${status}`,
-        html`<p>${phrase} <code>${Object.keys(content).join(', ')}</code></p>
+        t('Response {status}', { status }),
+        html`<p lang="en" dir="ltr">${phrase} <code>${Object.keys(content).join(', ')}</code></p>
           ${fieldList(Object.values(content)[0]?.schema, records)}`,
       ),
     )}
     ${
       errors.length > 0 &&
       section(
-        'Errors',
+        t('Errors'),
         html`${dataTable(
-            'Errors',
-            ['Status', { long: 'Codes' }],
-            errors.map(([status, { description: codes }]) => [status, codes]),
+            t('Errors'),
+            [t('Status'), { long: t('Codes') }],
+            errors.map(([status, { description: codes }]) => [
+              status,
+              html`<span lang="en" dir="ltr">${codes}</span>`,
+            ]),
           )}
           <p class="small"><a href="/docs/errors">What each code means</a></p>`,
       )
@@ -310,7 +315,7 @@ function requestPanel(api: ReferencedApi, operation: DescribedOperation): Html {
     ${codeTabs(
       codeLanguages,
       (name) => requestCode(name, request),
-      (language) => `Request in ${language}`,
+      (language) => t('Request in {language}', { language }),
     )}
     <form class="form">
       <h2>Try it</h2>
@@ -326,13 +331,13 @@ function requestPanel(api: ReferencedApi, operation: DescribedOperation): Html {
         json !== undefined &&
         html`<label class="field"
           ><span>Body</span
-          ><textarea name="json" rows="8" spellcheck="false" autocapitalize="none">
+          ><textarea class="code" name="json" rows="8" spellcheck="false" autocapitalize="none">
 ${json}</textarea>
         </label>`
       }
       ${formFields(api, operation, request)}
       ${file !== undefined && html`<label class="field"><span>File</span><input type="file" name="file" /></label>`}
-      ${hasKey && inputField({ label: 'API key', name: 'KEY', type: 'password', max: 200, isOptional: true, hint: 'Stays in this tab.' })}
+      ${hasKey && inputField({ label: t('API key'), name: 'KEY', type: 'password', max: 200, isOptional: true, hint: t('Stays in this tab.') })}
       <p class="actions">
         <button class="button">Send request</button
         ><button type="button" class="button quiet stop" hidden>Stop</button>

@@ -160,7 +160,7 @@ function commentForm(
   visitor: ItemVisitor | undefined,
   replyTo: CommentBody | undefined,
 ): Part {
-  if (!visitor?.acting) return actingHint(visitor, item.id, t('comment'))
+  if (!visitor?.acting) return actingHint(visitor, item.id, t('write a comment'))
   const { token, agents, acting, failed } = visitor
   const failure = failed?.name === 'comments' ? failed : undefined
   const typed = failure?.submitted

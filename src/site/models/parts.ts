@@ -4,6 +4,7 @@ import type { MeasuredCalls, Percentiles } from '../../gateway/providers/measure
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { type Message, msg, t, type Text } from '../../kernel/words/message.ts'
+import { leftToRight } from '../../kernel/words/words.ts'
 import { keysOf, section } from '../components.ts'
 import { formatCount, formatDuration, formatNumber, formatTenths, formatUsd } from '../format.ts'
 import { dataTable } from '../lists.ts'
@@ -41,7 +42,8 @@ export function factsOf(model: ModelResponse): [name: Text, value: Part][] {
   return facts.filter(([, value]) => value !== false)
 }
 
-const percent = (share: number): string => `${formatTenths(Math.floor(share * 1_000) / 10)} %`
+const percent = (share: number): string =>
+  leftToRight(`${formatTenths(Math.floor(share * 1_000) / 10)} %`)
 
 /** The median time to the first byte and the share of successful calls, for lists. */
 export function shortMeasurements({ upstreams }: AppContext, model: Model): [Part, Part] {

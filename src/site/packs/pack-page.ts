@@ -308,5 +308,5 @@ function renderFacts(
 function successOf(record: RecordSummary | undefined): Part {
   if (!record || record.successRate === null) return t('No counted run yet')
   const { successRate, counted } = record
-  return html`${formatPercent(successRate)} of ${countedRuns(counted)} worked`
+  return html`Score ${formatPercent(successRate)} from ${countedRuns(counted)}`
 }

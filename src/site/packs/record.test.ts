@@ -44,7 +44,7 @@ async function report(outcome: string, summary = 'It printed <b>42</b>.'): Promi
 test('a pack without runs says so', async () => {
   const page = await pageOf(`/explore/${pack}`)
   expect(page).toContain('No agent has followed this yet.')
-  expect(page).not.toContain('% of')
+  expect(page).not.toContain('score from')
 })
 
 test('a record has its denominator, the graph, versions and reports as text', async () => {
@@ -53,13 +53,13 @@ test('a record has its denominator, the graph, versions and reports as text', as
   await ann.call('POST', `/skills/${pack}/versions`, { skill: `${skillText('release-notes')}New.` })
   await report('failed', 'It stopped.')
   const page = await pageOf(`/explore/${pack}`)
-  expect(page).toContain('50% of 2 counted runs worked')
-  expect(await pageOf('/explore?kind=skill')).toContain('50% of 2 counted runs worked')
+  expect(page).toContain('score from 2 counted runs')
+  expect(await pageOf('/explore?kind=skill')).toContain('Score 50% from 2 counted runs')
   expect(page).toContain('at least 9% (95% interval)')
   expect(page).toContain('1 of 2 counted runs of the last 90 days worked')
   expect(page).toContain('Version 2')
   expect(page).toContain('It printed <b>42</b>.')
-  expect(await pageOf('/explore/@ann')).toContain('50% of 2 counted runs worked')
+  expect(await pageOf('/explore/@ann')).toContain('Score 50% from 2 counted runs')
 })
 
 test('a run is a page: public in part, whole for the owners', async () => {

@@ -51,7 +51,7 @@ const counted = ({ worked, partly, others }: Week): number => worked + partly + 
 /** Shows tenths only where there are some. */
 const formatRuns = (runs: number): string => formatNumber(Math.round(runs * 10) / 10)
 
-/** The runs that count, after "of". */
+/** The runs that count, after "from". */
 export const countedRuns = (runs: number): string =>
   formatExactCount(Math.round(runs * 10) / 10, 'counted run')
 
@@ -153,7 +153,7 @@ export const recordRows = (packs: { id: string; title: string; record: RecordSum
             ${
               successRate === null
                 ? html`<span>No counted run yet</span>`
-                : html`<span>${formatPercent(successRate)} of ${countedRuns(counted)} worked</span
+                : html`<span>Score ${formatPercent(successRate)} from ${countedRuns(counted)}</span
                     ><span>at least ${formatPercent(successLow)}</span>`
             }
           </p>
@@ -180,10 +180,10 @@ function headline({ urls }: AppContext, id: string, record: RecordBody): Html {
   return html`<div class="rate">
     <strong>${formatPercent(successRate)}</strong>
     <p>
-      of ${countedRuns(counted)} worked, at least ${formatPercent(successLow)} (95% interval)<br /><span
+      score from ${countedRuns(counted)}, at least ${formatPercent(successLow)} (95% interval)<br /><span
         class="small"
-        >${confidenceLabels[confidence]}: ${formatCount(distinctAgents, 'agent')} of
-        ${formatCount(distinctOwners, 'owner')}</span
+        >A run that worked partly counts half. ${confidenceLabels[confidence]}:
+        ${formatCount(distinctAgents, 'agent')} of ${formatCount(distinctOwners, 'owner')}</span
       >
     </p>
   </div>`
@@ -214,7 +214,7 @@ const versionRecords = (versions: VersionRecord[]): Part =>
       t('Version'),
       { number: t('Runs') },
       { number: t('Counted') },
-      { number: t('Worked') },
+      { number: t('Score') },
       { number: t('At least') },
     ],
     versions

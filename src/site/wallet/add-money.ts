@@ -118,7 +118,7 @@ const howItWorks = ({ available }: AddMoneyView): Html =>
       <li>Send it to an address that is only for this payment, by QR code or by hand.</li>
       <li>Credits arrive when the network has confirmed the payment. You can close the page.</li>
     </ol>
-    <p class="small">Less or more than the amount is credited for what it is worth.</p>
+    <p class="small">If you send more or less, you get credits for what arrived.</p>
   </aside>`
 
 /** The words for the states of an invoice. */

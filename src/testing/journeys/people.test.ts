@@ -110,7 +110,7 @@ async function claim(page: Page, ctx: ServerProcess): Promise<string> {
   await page.getByLabel('Username or email').fill('olga')
   await page.getByLabel('Password').fill('not her password')
   await button(page, 'Sign in').click()
-  expect(await page.textContent('[role=alert]')).toContain('The name or the credentials are wrong')
+  expect(await page.textContent('[role=alert]')).toContain('Wrong username or password.')
   await page.getByLabel('Password').fill(password)
   await button(page, 'Sign in').click()
   await button(page, /^Claim @/).click()
