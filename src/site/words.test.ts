@@ -241,5 +241,5 @@ test('shows the code of an operation and amounts from left to right in Arabic', 
   expect(page).toContain('<h2>الرد \u2068200\u2069</h2>')
   expect(page).toMatch(/<textarea class="code" name="json"/)
   expect(page).toContain('<ul class="fields" dir="ltr">')
-  expect(await visitor.read('/catalog')).toMatch(/\u2066[\d.]+ US\$\u2069/)
+  expect(await visitor.read('/catalogue')).toMatch(/\u2066[\d.]+\sUS\$\u2069/)
 })
