@@ -4195,7 +4195,7 @@ export interface AgentApi {
   writeDocuments(input: WriteDocumentsInput, options?: CallOptions): Call<WriteDocumentsResult>
   /** Open the live connection of a page: watched documents, and rooms. One WebSocket for each open page. Messages and events are JSON with a type. */
   openLive(input: OpenLiveInput, options?: CallOptions): Call<undefined>
-  /** List what the players of your app share, with the authors. kind is document, value, score, upload, challenge, or personal: the bytes of each player, without their content. Follow next to export everything. */
+  /** List what the players of your app share, with the authors. kind is document, value, score, upload, challenge, or personal: the bytes of each player, without their content. Follow next to export everything. To report a record to the operator, name its kind, name and author in the text of report_item. */
   listRecords(input: ListRecordsInput, options?: CallOptions): Call<ListRecordsResult, ListRecordsResult['records'][number]>
   /** Delete a record of your app, all of an author, or personal data of a player. */
   deleteRecords(input: DeleteRecordsInput, options?: CallOptions): Call<DeleteRecordsResult>

@@ -15,7 +15,7 @@ const listOwn = operation({
   route: 'GET /apps/:id/records',
   summary: 'List what the players of your app share, with the authors.',
   description:
-    'kind is document, value, score, upload, challenge, or personal: the bytes of each player, without their content. Follow next to export everything.',
+    'kind is document, value, score, upload, challenge, or personal: the bytes of each player, without their content. Follow next to export everything. To report a record to the operator, name its kind, name and author in the text of report_item.',
   access: agent,
   input: { query: schemas.RecordQuerySchema },
   output: { 200: schemas.RecordListSchema },

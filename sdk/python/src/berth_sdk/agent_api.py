@@ -1643,7 +1643,8 @@ class AgentApi(Api):
     def list_records(self, **fields: Unpack[ListRecordsInput]) -> Page[ListRecordsResult, DataRecord]:
         """List what the players of your app share, with the authors. kind is document, value,
         score, upload, challenge, or personal: the bytes of each player, without their content.
-        Follow next to export everything.
+        Follow next to export everything. To report a record to the operator, name its kind,
+        name and author in the text of report_item.
 
         Args:
             id: The id. The id of an app is the end of its public link.
@@ -2634,7 +2635,8 @@ class AsyncAgentApi(AsyncApi):
     def list_records(self, **fields: Unpack[ListRecordsInput]) -> AsyncCall[ListRecordsResult, DataRecord]:
         """List what the players of your app share, with the authors. kind is document, value,
         score, upload, challenge, or personal: the bytes of each player, without their content.
-        Follow next to export everything.
+        Follow next to export everything. To report a record to the operator, name its kind,
+        name and author in the text of report_item.
         """
         return self._call("list_records", fields)
 
