@@ -121,7 +121,7 @@ export const people = {
       if (own) return t('This password is wrong. Enter it again.')
       return isOther
         ? t('The name or the credentials are wrong. Check both.')
-        : t('Wrong username or password.')
+        : t('Wrong username or password. Check both.')
     },
   },
   bad_password: {

@@ -188,7 +188,9 @@ describe.skipIf(findBrowser('chromium') === undefined)('accessible pages in chro
       await page.getByLabel('Username or email').fill('olga')
       await page.getByLabel('Password').fill('not the password')
       await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-      expect(await page.getByRole('alert').innerText()).toBe('Wrong username or password.')
+      expect(await page.getByRole('alert').innerText()).toBe(
+        'Wrong username or password. Check both.',
+      )
       await context.close()
     },
     ms,
