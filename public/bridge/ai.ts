@@ -1,10 +1,11 @@
 import type { AiFetch, ModelBody } from './ai-fetch.ts'
 import { costOf } from './ai-fetch.ts'
 import type { Bridge } from './bridge.ts'
-import { type ChatInput, type ChatOptions, type ChatReply, startChat } from './chat.ts'
+import { type ChatInput, startChat } from './chat.ts'
 import { imageRequest } from './image-request.ts'
 import { imageTypeOf } from './image-type.ts'
 import { errorOf } from './model-error.ts'
+import type { CallOptions, ChatOptions, ChatReply, MadeFile } from './service-types.ts'
 
 /** The bounds of a call of a model. */
 export interface AiLimits {
@@ -12,19 +13,6 @@ export interface AiLimits {
   textBytesMax: number
   /** Bytes of the pictures and files beside it. */
   fileBytesMax: number
-}
-
-interface CallOptions {
-  /** The id of a model of this server, or the name of one elsewhere. */
-  model?: string
-  signal?: AbortSignal
-}
-
-/** A file that a model made, with a blob: URL of this page. */
-export interface MadeFile {
-  url: string
-  blob: Blob
-  credits: number
 }
 
 interface ImageOptions extends CallOptions {

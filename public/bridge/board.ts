@@ -1,6 +1,6 @@
 import { formatNumber, t } from '../words.ts'
 import { create } from './ask.ts'
-import type { Score } from './scores.ts'
+import type { Score } from './service-types.ts'
 
 /** A board as the shell shows it. */
 interface Board {

@@ -5,8 +5,8 @@ import { create } from './ask.ts'
 import { appTitle, showDialog } from './board.ts'
 import { CallError } from './protocol.ts'
 import type { Call, Handler } from './receiver.ts'
-import type { Challenge } from './scores.ts'
 import { callServer } from './server.ts'
+import type { Challenge } from './service-types.ts'
 
 /** The game of this page: its seed, and the score to beat where a link has one. */
 interface Game {

@@ -3,58 +3,18 @@ import type { ModelBody } from './ai-fetch.ts'
 import { dataUrl } from './data-url.ts'
 import { CallError, toJson } from './protocol.ts'
 import { readEvents } from './server-events.ts'
+import type {
+  ChatOptions,
+  ChatReply,
+  ChatResult,
+  Message,
+  Tool,
+  ToolCall,
+} from './service-types.ts'
 
 /** `service.ai.chat`, over chat completions (document 2, POST /chat/completions). */
 
-/** A message. `content` is a text, or parts as in OpenAI's API. */
-export interface Message {
-  role: 'system' | 'user' | 'assistant' | 'tool'
-  content: unknown
-  [more: string]: unknown
-}
 export type ChatInput = string | Message[]
-
-/** A function that the model may call. With `execute`, this page runs it and the chat goes on. */
-export interface Tool {
-  name: string
-  description?: string
-  /** JSON schema of the input. */
-  parameters?: object
-  execute?: (input: unknown) => unknown
-}
-
-export interface ChatOptions {
-  model?: string
-  tier?: 'quick' | 'default' | 'complex'
-  /** true: the reply is JSON. An object is its JSON schema. */
-  json?: boolean | object
-  tools?: Tool[]
-  /** Pictures for the last message. */
-  images?: Blob[]
-  maxTokens?: number
-  /** Called with each new piece of the text, and all of it so far. */
-  onText?: (delta: string, text: string) => void
-  signal?: AbortSignal
-}
-
-export interface ToolCall {
-  id: string
-  name: string
-  input: unknown
-}
-
-export interface ChatResult {
-  text: string
-  /** The parsed text of a reply with `json`. */
-  json?: unknown
-  toolCalls?: ToolCall[]
-  /** The reply ended at its limit. */
-  truncated: boolean
-  credits: number
-}
-
-/** A reply: a promise of all of it, and an iterator over its text. */
-export type ChatReply = Promise<ChatResult> & AsyncIterable<string>
 
 type Send = (path: string, body: ModelBody, signal?: AbortSignal) => Promise<Response>
 

@@ -6,7 +6,8 @@ import { LiveConnection } from './live.ts'
 import { PadSurface } from './pad-surface.ts'
 import { type ControllerLayout, controllersMax, readLayout, roomOf } from './pads.ts'
 import { CallError } from './protocol.ts'
-import { JoinedRoom, type RoomPeer } from './room.ts'
+import { JoinedRoom } from './room.ts'
+import type { RoomPeer } from './service-types.ts'
 
 /** A screen that is away this long, such as one that is reloaded, has ended its code. */
 const awayMs = 10_000

@@ -1,7 +1,8 @@
 import { field } from '../frame/messages.ts'
 import type { Bridge, RunningCall } from './bridge.ts'
-import type { ControllerEvent, ControllerInput, ControllerLayout } from './pads.ts'
+import type { ControllerEvent, ControllerLayout } from './pads.ts'
 import { tellAll } from './room.ts'
+import type { ControllerInput } from './service-types.ts'
 
 /** The events of controllers, with what their listeners get. */
 interface Events {

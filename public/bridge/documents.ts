@@ -1,9 +1,9 @@
 import type { Bridge, RunningCall } from './bridge.ts'
 import type { CallError } from './protocol.ts'
+import type { BatchWrite, Data, WriteOptions } from './service-types.ts'
 import { type Change, WatchedDocuments } from './watched.ts'
 import { createWriteOrder, type WriteOrder } from './write-order.ts'
 
-type Data = Record<string, unknown>
 type Direction = 'asc' | 'desc'
 
 /** A document as the server sends it. */
@@ -49,18 +49,6 @@ interface DocumentChange {
 }
 
 type OnError = (error: CallError) => void
-
-interface WriteOptions {
-  /** Only its author may change the document. */
-  own?: boolean
-}
-
-/** A write of a batch, or a check that a document has the version that the page has read. */
-export type BatchWrite =
-  | { op: 'set'; path: string; data: Data; own?: boolean }
-  | { op: 'update'; path: string; data: Data; create?: boolean }
-  | { op: 'delete'; path: string }
-  | { op: 'check'; path: string; version: number }
 
 interface Lease {
   holder: string

@@ -1,6 +1,6 @@
 import { field } from '../frame/messages.ts'
 import { CallError } from './protocol.ts'
-import type { RoomPeer } from './room.ts'
+import type { ControllerInput, RoomPeer } from './service-types.ts'
 
 /** The parts of a controller, which the shell draws on a phone. */
 export interface ControllerLayout {
@@ -14,18 +14,6 @@ export interface ControllerLayout {
 export interface Point {
   x: number
   y: number
-}
-
-/** The state of a controller. */
-export interface ControllerInput {
-  /** 1 to 8. A phone that comes back keeps its number while it is free. */
-  player: number
-  /** The buttons that are down, by their names. */
-  buttons: Record<string, boolean>
-  /** The buttons that were pressed since the last event, also those that are up again. */
-  pressed: string[]
-  stick: Point
-  tilt: Point
 }
 
 /** An event of the shell for the page that has controllers. */

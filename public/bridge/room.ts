@@ -1,23 +1,7 @@
 import { field } from '../frame/messages.ts'
 import type { Bridge, RunningCall } from './bridge.ts'
 import { bytesOf, CallError, toJson } from './protocol.ts'
-
-/** A page in a room. */
-export interface RoomPeer {
-  peer: string
-  /** The id of its player. */
-  by: string
-  isMe: boolean
-  presence: unknown
-}
-
-/** A change of the pages in a room. */
-export interface PeersChange {
-  peers: RoomPeer[]
-  joined: RoomPeer[]
-  left: RoomPeer[]
-  updated: RoomPeer[]
-}
+import type { PeersChange, RoomPeer } from './service-types.ts'
 
 type Listen<Value extends unknown[]> = (...value: Value) => void
 

@@ -5,8 +5,8 @@ import { showBoard } from './board.ts'
 import { challengeActions, findGame, keepSubmitted } from './challenge-calls.ts'
 import { CallError } from './protocol.ts'
 import type { Call, Handler } from './receiver.ts'
-import type { Score } from './scores.ts'
 import { callServer } from './server.ts'
+import type { Score } from './service-types.ts'
 
 const limitDefault = 10
 

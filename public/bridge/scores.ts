@@ -1,31 +1,5 @@
 import type { Bridge } from './bridge.ts'
-
-/** A board of the app. */
-export interface BoardOptions {
-  /** Its name: "main" by default. */
-  board?: string
-  /** The lowest score is the first, such as a time. */
-  lowest?: boolean
-}
-
-/** A score on a board. */
-export interface Score {
-  /** 1 is the first. */
-  rank: number
-  score: number
-  /** The name that the player gave the app. */
-  name: string
-  isMe: boolean
-}
-
-/** A score to beat, of a friend whose link this page was opened by. */
-export interface Challenge extends BoardOptions {
-  /** The seed of the game of the friend, as `service.seed` has it. */
-  seed: number
-  score: number
-  /** The name of the friend. */
-  by: string
-}
+import type { BoardOptions, Challenge, Score } from './service-types.ts'
 
 /** The game of this page: `service.seed` and `service.challenge`. */
 interface Game {

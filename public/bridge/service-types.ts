@@ -95,11 +95,17 @@ export interface Tool {
   execute?: (input: unknown) => unknown
 }
 
+export interface ToolCall {
+  id: string
+  name: string
+  input: unknown
+}
+
 export interface ChatResult {
   text: string
   /** The parsed text of a reply with `json`. */
   json?: unknown
-  toolCalls?: { id: string; name: string; input: unknown }[]
+  toolCalls?: ToolCall[]
   /** The reply ended at its limit. */
   truncated: boolean
   credits: number
@@ -147,6 +153,7 @@ export interface WriteOptions {
   own?: boolean
 }
 
+/** A write of a batch, or a check that a document has the version that the page has read. */
 export type BatchWrite =
   | { op: 'set'; path: string; data: Data; own?: boolean }
   | { op: 'update'; path: string; data: Data; create?: boolean }
@@ -266,7 +273,9 @@ export interface Controllers {
 
 /** The state of a controller. Directions are from -1 to 1, to the right and down. */
 export interface ControllerInput {
+  /** 1 to 8. A phone that comes back keeps its number while it is free. */
   player: number
+  /** The buttons that are down, by their names. */
   buttons: Record<string, boolean>
   /** The buttons that were pressed since the last event. */
   pressed: string[]
@@ -294,16 +303,20 @@ export interface BoardOptions {
 }
 
 export interface Score {
+  /** 1 is the first. */
   rank: number
   score: number
+  /** The name that the player gave the app. */
   name: string
   isMe: boolean
 }
 
 /** A score to beat, of a friend whose link this page was opened by. */
 export interface Challenge extends BoardOptions {
+  /** The seed of the game of the friend, as `service.seed` has it. */
   seed: number
   score: number
+  /** The name of the friend. */
   by: string
 }
 

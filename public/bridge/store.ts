@@ -1,10 +1,6 @@
 import type { Bridge } from './bridge.ts'
+import type { StoreOptions } from './service-types.ts'
 import { createWriteOrder } from './write-order.ts'
-
-/** `shared`: the values of all players, in place of those of this player. */
-export interface StoreOptions {
-  shared?: boolean
-}
 
 /** `service.store`: JSON values by key, which stay after the page is left. */
 export function openStore(call: Bridge) {

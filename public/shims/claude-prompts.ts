@@ -2,7 +2,7 @@
  * Prompts of Claude's pages: `claude.complete` of artifacts in chats, and `sample` of Claude Code.
  * Source: the documentation and public pages of Claude, as of November 2026.
  */
-import type { Message, Tool } from '../bridge/chat.ts'
+import type { Message, Tool } from '../bridge/service-types.ts'
 import { field } from '../frame/messages.ts'
 import { ai, textOf } from './bridge-calls.ts'
 import { claudeError, type Codes } from './claude-error.ts'

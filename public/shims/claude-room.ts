@@ -3,7 +3,8 @@
  * with the first use, so that `claude.use` asks nothing. Source: the type definitions that Claude
  * serves to pages (November 2026).
  */
-import { type PeersChange, type Room, type RoomPeer, tellAll } from '../bridge/room.ts'
+import { type Room, tellAll } from '../bridge/room.ts'
+import type { PeersChange, RoomPeer } from '../bridge/service-types.ts'
 import { failure, room } from './bridge-calls.ts'
 import { claudeError, type Codes } from './claude-error.ts'
 

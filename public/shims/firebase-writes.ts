@@ -2,7 +2,7 @@
  * Writes of Firestore. A batch and a transaction are one commit of `service.db`. Source:
  * https://firebase.google.com/docs/reference/js/firestore_ (November 2026).
  */
-import type { BatchWrite } from '../bridge/documents.ts'
+import type { BatchWrite } from '../bridge/service-types.ts'
 import { db } from './bridge-calls.ts'
 import { FirebaseError } from './firebase-error.ts'
 import { CollectionReference, doc, DocumentReference, storedPath } from './firebase-references.ts'

@@ -1,10 +1,10 @@
+import { dataUrl } from '../bridge/data-url.ts'
 /**
  * The Prompt API of Chrome: `LanguageModel`, and the older `ai.languageModel`, `ai.assistant` and
  * `ai.createTextSession`. The one of the browser is unavailable in the frame. Source:
  * https://github.com/webmachinelearning/prompt-api (November 2026).
  */
-import type { Message, Tool } from '../bridge/chat.ts'
-import { dataUrl } from '../bridge/data-url.ts'
+import type { Message, Tool } from '../bridge/service-types.ts'
 import { field } from '../frame/messages.ts'
 import { put } from '../frame/quiet.ts'
 import { ai, textOf } from './bridge-calls.ts'

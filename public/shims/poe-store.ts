@@ -4,7 +4,7 @@
  * another player has changed what it read. Source: the
  * documentation of Poe's platform of apps, "SyncedStoreClient API Reference" (November 2026).
  */
-import type { BatchWrite } from '../bridge/documents.ts'
+import type { BatchWrite } from '../bridge/service-types.ts'
 import { field } from '../frame/messages.ts'
 import { db, extend, failure, unavailable } from './bridge-calls.ts'
 import {

@@ -1,11 +1,11 @@
+import { dataUrl } from '../bridge/data-url.ts'
 /**
  * Poe canvas apps: `Poe.sendUserMessage` and `Poe.registerHandler`, and the newer `Poe.stream` and
  * `Poe.call`, also by import (src/apps/libraries/host-modules.ts). Sources:
  * https://creator.poe.com/docs/poe-embed-api, and the documentation of Poe's platform of apps
  * (November 2026).
  */
-import type { Message, Tool } from '../bridge/chat.ts'
-import { dataUrl } from '../bridge/data-url.ts'
+import type { Message, Tool } from '../bridge/service-types.ts'
 import { field } from '../frame/messages.ts'
 import { put } from '../frame/quiet.ts'
 import { ai, textOf } from './bridge-calls.ts'

@@ -1,9 +1,9 @@
+import { dataUrl } from '../bridge/data-url.ts'
 /**
  * Puter: `puter.ai`.
  * Source: https://docs.puter.com (November 2026).
  */
-import type { Message, Tool } from '../bridge/chat.ts'
-import { dataUrl } from '../bridge/data-url.ts'
+import type { Message, Tool } from '../bridge/service-types.ts'
 import { field } from '../frame/messages.ts'
 import { ai, extend, textOf, unavailable } from './bridge-calls.ts'
 

@@ -1,10 +1,10 @@
+import { dataUrl } from '../bridge/data-url.ts'
 /**
  * websim: `websim.chat.completions.create`, `imageGen`, `textToSpeech`, and the older
  * `fetch('/api/ai_completion')`. Source: the documentation and public pages of websim (November
  * 2026).
  */
-import type { Message } from '../bridge/chat.ts'
-import { dataUrl } from '../bridge/data-url.ts'
+import type { Message } from '../bridge/service-types.ts'
 import { field } from '../frame/messages.ts'
 import { put } from '../frame/quiet.ts'
 import { ai, extend, textOf } from './bridge-calls.ts'

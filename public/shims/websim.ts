@@ -3,7 +3,8 @@
  * `service.db`. Source: websim's API guide for pages and public pages that use it, as of November
  * 2026.
  */
-import type { PeersChange, Room } from '../bridge/room.ts'
+import type { Room } from '../bridge/room.ts'
+import type { PeersChange } from '../bridge/service-types.ts'
 import { db, extend, failure, room } from './bridge-calls.ts'
 import { avatarOf, replaceAvatars } from './player-look.ts'
 import { createHookValue, type HookValue, provideHook } from './react-hooks.ts'
