@@ -269,37 +269,46 @@ export async function endJob(
   return { ...job, result, charged }
 }
 
-/** Filter of abandoned leases: those that expired, those of ended processes, or both. */
-export interface AbandonedFilter {
-  leaseUntil?: number
-  hasEnded: boolean
+/** Returns a query of jobs whose leases are abandoned, the first that expired first. */
+function abandoned(isAbandoned: SQL | undefined) {
+  const find = prepared((db) =>
+    db
+      .select()
+      .from(jobs)
+      .where(and(isNotNull(jobs.lease), isAbandoned))
+      .orderBy(asc(jobs.leaseUntil))
+      .limit(sql.placeholder('limit'))
+      .prepare(),
+  )
+  return async (db: Db, limit: number, now: number): Promise<(Job & Leased)[]> => {
+    const found = await find(db).execute({ limit, now })
+    return found.flatMap((job) => (job.lease === null ? [] : [{ ...job, lease: job.lease }]))
+  }
 }
 
-/** Returns jobs with abandoned leases. */
-export async function findAbandoned(
-  db: Db,
-  limit: number,
-  filter: AbandonedFilter,
-): Promise<(Job & Leased)[]> {
-  const isExpired =
-    filter.leaseUntil === undefined ? undefined : lte(jobs.leaseUntil, filter.leaseUntil)
-  const isAbandoned = or(isExpired, filter.hasEnded ? hasEnded(holder) : undefined)
-  const found = await db
-    .select()
-    .from(jobs)
-    .where(and(isNotNull(jobs.lease), isAbandoned))
-    .orderBy(asc(jobs.leaseUntil))
-    .limit(limit)
-  return found.flatMap((job) => (job.lease === null ? [] : [{ ...job, lease: job.lease }]))
-}
+const isExpired = lte(jobs.leaseUntil, sql.placeholder('now'))
 
-export const findOverdue = (db: Db, limit: number, now: number): Promise<Job[]> =>
+/** Finds jobs with leases of ended processes. */
+export const findOfEnded = abandoned(hasEnded(holder))
+
+/** Finds jobs with expired leases, and on PostgreSQL also those of ended processes. */
+export const findAbandoned = abandoned(
+  dialect === 'postgres' ? or(isExpired, hasEnded(holder)) : isExpired,
+)
+
+const overdue = prepared((db) =>
   db
     .select()
     .from(jobs)
-    .where(and(isWaiting, lte(jobs.deadline, now)))
+    .where(and(isWaiting, lte(jobs.deadline, sql.placeholder('now'))))
     .orderBy(asc(jobs.deadline))
-    .limit(limit)
+    .limit(sql.placeholder('limit'))
+    .prepare(),
+)
+
+/** Finds waiting jobs past their deadline. */
+export const findOverdue = (db: Db, limit: number, now: number): Promise<Job[]> =>
+  overdue(db).execute({ limit, now })
 
 /** Moves the due times of waiting jobs after the clock was set back. `ms` is negative. */
 export async function shiftDue(db: Db, ms: number): Promise<void> {

@@ -192,7 +192,7 @@ export class Runner {
   /** Recovers the jobs of ended processes and polls until `close`. */
   async start(): Promise<void> {
     // A job that cannot be recovered now is found when its lease expires.
-    await this.recover({ hasEnded: true }).catch((error: unknown) =>
+    await this.recover(rows.findOfEnded).catch((error: unknown) =>
       this.ctx.log.error('jobs.start', error),
     )
     if (this.isClosed) return
@@ -275,8 +275,7 @@ export class Runner {
   async poll(): Promise<number> {
     await this.followClock()
     await this.renewLeases()
-    const { clock, db } = this.ctx
-    await this.recover({ leaseUntil: clock.now(), hasEnded: db.kind === 'postgres' })
+    await this.recover(rows.findAbandoned)
     let started = 0
     for (const queue of queues) started += await this.startDue(queue)
     return started
@@ -315,9 +314,9 @@ export class Runner {
   }
 
   /** Recovers abandoned jobs and ends waiting jobs past their deadline. */
-  private async recover(filter: rows.AbandonedFilter): Promise<void> {
+  private async recover(findAbandoned: typeof rows.findAbandoned): Promise<void> {
     const { db, clock } = this.ctx
-    for (const job of await rows.findAbandoned(db.read, recoverBatch, filter)) {
+    for (const job of await findAbandoned(db.read, recoverBatch, clock.now())) {
       if (!this.running.has(job.id)) await this.worker.recover(job)
     }
     for (const job of await rows.findOverdue(db.read, recoverBatch, clock.now())) {

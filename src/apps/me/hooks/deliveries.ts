@@ -25,13 +25,14 @@ const hooksPerRun = 100
 
 /** Enqueues the notes written since the last run for their hooks. */
 export async function enqueueDeliveries(ctx: AppContext): Promise<void> {
-  for (const { hook, latest } of await listHooksBehind(ctx, hooksPerRun)) {
+  const behind = await listHooksBehind(ctx, hooksPerRun)
+  for (const { hook, latest } of behind) {
     const notes = await listNotesAfter(ctx, hook.agent, hook.seen, listPageMax)
     // The newest notes may have been deleted meanwhile.
     const last = notes.at(-1)?.number ?? latest
     await ctx.db.tx((db) => enqueueForHook(ctx, db, hook, notes, last))
   }
-  ctx.jobs.wake()
+  if (behind.length > 0) ctx.jobs.wake()
 }
 
 async function enqueueForHook(ctx: AppContext, db: Db, hook: Hook, notes: Note[], last: number) {

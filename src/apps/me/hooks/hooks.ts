@@ -1,8 +1,8 @@
-import { and, asc, desc, eq, gt, isNull } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, isNull, sql } from 'drizzle-orm'
 
 import type { AppContext } from '../../../kernel/context.ts'
 import type { Db } from '../../../kernel/db/engine.ts'
-import { countRows } from '../../../kernel/db/query.ts'
+import { countRows, prepared } from '../../../kernel/db/query.ts'
 import { ApiError, rejectRequest } from '../../../kernel/errors.ts'
 import { publicUrl } from '../../../kernel/fetch.ts'
 import { idPattern, newId } from '../../../kernel/ids.ts'
@@ -93,17 +93,21 @@ export async function removeAllHooks(db: Db, agent: string): Promise<void> {
   for (const { id } of own) await removeRows(db, id)
 }
 
-/** Lists hooks whose agents have notes that are not enqueued yet, with the newest number. */
-export const listHooksBehind = ({ db }: AppContext, limit: number) => {
-  const latest = latestNoteNumbers(db.read)
-  return db.read
+const findBehind = prepared((db) => {
+  const latest = latestNoteNumbers(db)
+  return db
     .select({ hook: hooks, latest: latest.last })
     .from(hooks)
     .innerJoin(latest, eq(latest.agent, hooks.agent))
     .where(and(gt(latest.last, hooks.seen), isNull(hooks.gone)))
     .orderBy(asc(hooks.id))
-    .limit(limit)
-}
+    .limit(sql.placeholder('limit'))
+    .prepare()
+})
+
+/** Lists hooks whose agents have notes that are not enqueued yet, with the newest number. */
+export const listHooksBehind = ({ db }: AppContext, limit: number) =>
+  findBehind(db.read).execute({ limit })
 
 /** Records that notes up to `last` are enqueued. Returns false if another process did it first. */
 export async function advance(db: Db, { id, seen }: Hook, last: number): Promise<boolean> {
