@@ -1,6 +1,6 @@
-/** Builds public/dist from the folders of public. */
+/** Builds public/dist from the folders of public and the islands of pages. */
 import { readdir, rename, rm, stat } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 
 import { pngOf } from '../src/apps/generators/generate.ts'
 import { shims } from '../src/apps/uses/shims.ts'
@@ -17,7 +17,7 @@ async function bundle(
   texts: Record<string, string> = {},
 ): Promise<string> {
   const result = await Bun.build({
-    entrypoints: [join(source, entry)],
+    entrypoints: [resolve(source, entry)],
     target: 'browser',
     format,
     minify: true,
@@ -98,8 +98,12 @@ async function filesIn(folder: string, ending: string): Promise<string[]> {
   return names.filter((name) => name.endsWith(ending) && !name.endsWith('.d.ts'))
 }
 
+/** Lists the scripts of pages, which lie beside their pages. Each has a name of its own. */
+const islands = (): string[] => [
+  ...new Bun.Glob('src/**/*.island.ts').scanSync({ cwd: root, absolute: true }),
+]
+
 async function buildPages(out: string): Promise<void> {
-  const scripts = await filesIn('islands', '.ts')
   const inlined = [
     'shell.css',
     'bridge.css',
@@ -113,12 +117,8 @@ async function buildPages(out: string): Promise<void> {
   ]
   const styles = (await filesIn('css', '.css')).filter((name) => !inlined.includes(name))
   await Promise.all([
-    ...scripts.map(async (name) =>
-      writePublicFile(
-        out,
-        `islands/${basename(name, '.ts')}.js`,
-        await bundle(join('islands', name)),
-      ),
+    ...islands().map(async (path) =>
+      writePublicFile(out, `islands/${basename(path, '.island.ts')}.js`, await bundle(path)),
     ),
     ...styles.map(async (name) =>
       writePublicFile(out, join('css', name), await bundle(join('css', name))),
@@ -181,29 +181,21 @@ export async function buildPublic(): Promise<void> {
   await rm(old, { recursive: true, force: true })
 }
 
+const sources = [
+  'public/**/*',
+  'src/**/*.{island,browser}.ts',
+  'scripts/{build-public,write-public-file}.ts',
+]
+
 /** Checks whether public/dist is newer than all its sources. */
 export async function isPublicFresh(): Promise<boolean> {
   const built = await stat(join(dist, 'built')).catch(() => undefined)
   if (!built) return false
-  for (const folder of [
-    'frame',
-    'bridge',
-    'knobs',
-    'mcp',
-    'moments',
-    'shims',
-    'islands',
-    'css',
-    'css/web',
-    'icons',
-    'words',
-  ]) {
-    for (const name of await filesIn(folder, '')) {
-      if ((await stat(join(source, folder, name))).mtimeMs > built.mtimeMs) return false
+  for (const pattern of sources) {
+    for (const path of new Bun.Glob(pattern).scanSync({ cwd: root })) {
+      if (/^public\/(dist|samples)/.test(path)) continue
+      if ((await stat(join(root, path))).mtimeMs > built.mtimeMs) return false
     }
-  }
-  for (const script of ['build-public.ts', 'write-public-file.ts']) {
-    if ((await stat(join(import.meta.dir, script))).mtimeMs > built.mtimeMs) return false
   }
   return true
 }

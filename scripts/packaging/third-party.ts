@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 
 import { embeddedPackages } from '../../src/apps/libraries/embedded-packages.ts'
 import { recordOf } from '../../src/kernel/schema.ts'
+import { isBrowserCode } from '../tidy/source.ts'
 
 const root = join(import.meta.dir, '../..')
 const modules = join(root, 'node_modules')
@@ -29,12 +30,12 @@ function folderOf(name: string, from: string): string {
   throw new Error(`${name} is not installed: run ./scripts/install`)
 }
 
-/** Returns the packages that the scripts and styles of public/ import. */
+/** Returns the packages that the code of browsers imports. */
 function packagesOfBrowsers(): string[] {
   const names = new Set<string>()
-  for (const path of new Bun.Glob('public/{frame,islands,moments}/**/*.ts').scanSync({
-    cwd: root,
-  })) {
+  const glob = new Bun.Glob('{src,public}/**/*.ts')
+  for (const path of glob.scanSync({ cwd: root })) {
+    if (!isBrowserCode(path) || /^public\/(dist|samples|shims)/.test(path)) continue
     const text = readFileSync(join(root, path), 'utf8')
     for (const { path: name } of new Bun.Transpiler({ loader: 'ts' }).scanImports(text)) {
       const [package_] = /^(?:@[^/]+\/)?[^./@][^/]*/.exec(name) ?? []

@@ -1,7 +1,7 @@
 /** Access to the outside and to credits: environment, clock, network, files, database, holds. */
 import ts from 'typescript'
 
-import { type Finding, finding, type Source } from './source.ts'
+import { type Finding, finding, serverFiles, type Source } from './source.ts'
 
 interface Right {
   /** The access as the text of a global name or member: "Bun.env", "fetch", "new Date". */
@@ -89,9 +89,7 @@ const rights: Right[] = [
 ]
 
 export function access(tree: Source[]): Finding[] {
-  return tree
-    .filter((source) => source.path.startsWith('src/') && !source.test)
-    .flatMap((source) => [...uses(source), ...imports(source)])
+  return serverFiles(tree).flatMap((source) => [...uses(source), ...imports(source)])
 }
 
 function uses(source: Source): Finding[] {

@@ -1,5 +1,5 @@
 /** Sizes of files: one topic each, neither cut by length nor grown without a reason. */
-import { type Finding, isTest, type Source } from './source.ts'
+import { type Finding, isTest, serverFiles, type Source } from './source.ts'
 
 const longLines = 400
 const shortLines = 40
@@ -38,10 +38,8 @@ function shortFiles(tree: Source[]): Finding[] {
       importers.set(to, (importers.get(to) ?? 0) + 1)
     }
   }
-  const found = tree.filter(
+  const found = serverFiles(tree).filter(
     (source) =>
-      source.path.startsWith('src/') &&
-      !source.test &&
       !entries.test(source.path) &&
       linesOf(source) < shortLines &&
       (importers.get(source.path) ?? 0) < 2,

@@ -1,8 +1,8 @@
-import { type Finding, finding, type Source } from './source.ts'
+import { type Finding, finding, serverFiles, type Source } from './source.ts'
 
 /** Finds import cycles of files, types included, and of modules as `moduleOf` groups them. */
 export function importCycles(tree: Source[], moduleOf: (path: string) => string): Finding[] {
-  const product = tree.filter((source) => source.path.startsWith('src/') && !source.test)
+  const product = serverFiles(tree)
   const cycle = findCycle(files(product)) ?? findCycle(modules(product, moduleOf))
   const start = product.find((source) => cycle && source.path.startsWith(cycle[0] ?? ''))
   if (!cycle || !start) return []

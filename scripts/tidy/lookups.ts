@@ -1,10 +1,10 @@
 /** Lookups of texts in objects, where "constructor" finds a member of Object.prototype. */
 import ts from 'typescript'
 
-import { type Finding, finding, type Source } from './source.ts'
+import { type Finding, finding, serverFiles, type Source } from './source.ts'
 
 export function lookups(tree: Source[]): Finding[] {
-  const sources = tree.filter(({ path, test }) => path.startsWith('src/') && !test)
+  const sources = serverFiles(tree)
   const tables = new Map(sources.map((source) => [source.path, tablesOf(source)]))
   return sources.flatMap((source) => {
     const imported = source.imports.flatMap(({ to, names }) =>

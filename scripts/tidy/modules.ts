@@ -1,6 +1,6 @@
 /** The direction of imports: docs/architecture.md, "Modules", as rows. */
 import { importCycles } from './import-cycles.ts'
-import { type Finding, finding, type Import, type Source } from './source.ts'
+import { type Finding, finding, type Import, isBrowserCode, type Source } from './source.ts'
 
 /** A module imports modules of earlier rows. */
 const modules = [
@@ -116,17 +116,18 @@ const sharedFiles = [
 
 function importProblem(source: Source, entry: Import): Problem | undefined {
   const { to } = entry
-  const [from] = source.path.split('/')
-  if (source.test || !/^(src|scripts|public)\//.test(to)) return undefined
-  if (from !== 'src') {
-    if (from === 'scripts' || to.startsWith(`${from}/`) || sharedFiles.includes(to))
-      return undefined
-    return [`${from} imports ${to}`, 'code of browsers imports nothing of the server']
+  const { path, test } = source
+  if (test || path.startsWith('scripts/') || !/^(src|scripts|public)\//.test(to)) return undefined
+  if (isBrowserCode(path)) {
+    if (isBrowserCode(to) || sharedFiles.includes(to)) return undefined
+    return [`code of browsers imports ${to}`, 'import nothing of the server']
   }
+  if (isBrowserCode(to))
+    return [`the server imports ${to}`, 'build it with scripts/build-public.ts']
   if (!to.startsWith('src/')) return [`src imports ${to}`, 'move what the binary needs into src']
   if (to.startsWith('src/testing/')) return [`imports ${to}`, 'only tests import testing/']
   if (/^src\/kernel\/config\//.test(to) && entry.typeOnly) return undefined
-  return directionProblem(source.path, to) ?? tableProblem(source.path, to)
+  return directionProblem(path, to) ?? tableProblem(path, to)
 }
 
 function directionProblem(from: string, to: string): Problem | undefined {

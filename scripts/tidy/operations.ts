@@ -75,7 +75,7 @@ function transportPart(node: ts.Node): string | undefined {
 /** Pages of people and of the operator, HTTP and MCP. */
 const frontEnds = /^src\/(site|server\/(console|http|mcp))\/(?!.*\.test\.ts$)/
 /** Files that read a form without a session or its token: its reader, and forms of anybody. */
-const readers = /^src\/site\/(forms|session|report|new)\.ts$/
+const readers = /^src\/site\/(forms|session|report|new\/new)\.ts$/
 
 const changes = /\.tx$|^(recordAudit|pay|openHold|settleHold)$|(^|\.)idempotency\./
 /** Errors of a transport, of its sign-in, and of a path that leads nowhere. */

@@ -37,6 +37,14 @@ export interface Finding {
 export const isTest = (path: string): boolean =>
   path.endsWith('.test.ts') || /^src\/testing\//.test(path)
 
+/** Returns whether a file runs in browsers: one of public/, an island of a page, or its parts. */
+export const isBrowserCode = (path: string): boolean =>
+  path.startsWith('public/') || /\.(island|browser)\.ts$/.test(path)
+
+/** Returns the files of the product that run on the server. */
+export const serverFiles = (tree: Source[]): Source[] =>
+  tree.filter(({ path, test }) => path.startsWith('src/') && !test && !isBrowserCode(path))
+
 /** Calls `onNode` for the node and all its descendants. */
 export function walk(node: ts.Node, onNode: (node: ts.Node) => void): void {
   onNode(node)

@@ -1,10 +1,9 @@
 import ts from 'typescript'
 
-import { type Finding, finding, type Source } from './source.ts'
+import { type Finding, finding, serverFiles, type Source } from './source.ts'
 
 /** Finds SQL in operations, routes and front ends, and drizzle's own transaction outside db/. */
-export const sql = (tree: Source[]): Finding[] =>
-  tree.filter(({ path, test }) => path.startsWith('src/') && !test).flatMap(sqlIn)
+export const sql = (tree: Source[]): Finding[] => serverFiles(tree).flatMap(sqlIn)
 
 function sqlIn(source: Source): Finding[] {
   const found: Finding[] = []

@@ -7,7 +7,7 @@ const columnsMax = 100
 const functionLinesMax = 60
 const handlerLinesMax = 15
 
-const fileName = /^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.worker|\.config)?\.ts$/
+const fileName = /^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.worker|\.config|\.island|\.browser)?\.ts$/
 const emptyNames = /^(utils?|helpers?|common|shared|services?|managers?|types|misc|lib)$/
 const silencers =
   /(?:\/\/|\/\*).*(@ts-(?:ignore|expect-error|nocheck)|eslint-disable|\bTODO\b|\bFIXME\b)/

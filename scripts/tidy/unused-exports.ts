@@ -1,7 +1,7 @@
 /** Unused exports. */
 import ts from 'typescript'
 
-import { type Finding, finding, type Source } from './source.ts'
+import { type Finding, finding, serverFiles, type Source } from './source.ts'
 
 interface Export {
   name: string
@@ -30,8 +30,8 @@ export function unusedExports(tree: Source[]): Finding[] {
   }
   const isImported = (key: string, name: string): boolean =>
     importedNames.get(key)?.has(name) === true || importedNames.get(key)?.has('*') === true
-  return tree
-    .filter((source) => source.path.startsWith('src/') && !source.test && !read.test(source.path))
+  return serverFiles(tree)
+    .filter((source) => !read.test(source.path))
     .flatMap((source) =>
       exportsOf(source).flatMap(({ name, node, isType }) => {
         if (isImported(source.path, name)) return []

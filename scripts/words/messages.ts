@@ -8,7 +8,7 @@ import { readyMadePages } from '../../src/gateway/providers/demo/builder/prompt-
 import { sections } from '../../src/kernel/config/settings.ts'
 import { translateTemplate } from '../../src/kernel/words/template.ts'
 import { type CatalogPart, catalogParts } from '../../src/kernel/words/words.ts'
-import { isTest, walk } from '../tidy/source.ts'
+import { isBrowserCode, isTest, walk } from '../tidy/source.ts'
 import { findUntranslated, type Problem } from './untranslated.ts'
 
 /** A message with the places of its source, and the code of the parts of a template. */
@@ -34,7 +34,7 @@ function literalOf(node: ts.Node | undefined): string | undefined {
 
 /** Returns the part of a catalog for the messages of a file. */
 function partOf(path: string): CatalogPart {
-  if (path.startsWith('src/')) return 'pages'
+  if (!isBrowserCode(path)) return 'pages'
   return catalogParts.find((part) => path.startsWith(`public/${part}/`)) ?? 'scripts'
 }
 
@@ -82,7 +82,7 @@ export function findMessages(root: string): { found: SourceMessages; problems: P
 
 /** Texts of other modules that pages show: the settings, and what the demo builder makes. */
 function addSettings(found: SourceMessages): void {
-  found.pages.set(readyMadePages, { places: ['src/site/new.ts'], parts: [] })
+  found.pages.set(readyMadePages, { places: ['src/site/new/new.ts'], parts: [] })
   for (const [title, group] of Object.entries(sections)) {
     const texts = [title, ...Object.values(group).map(({ description }) => description ?? '')]
     for (const text of texts.filter(Boolean)) {

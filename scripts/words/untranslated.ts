@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import ts from 'typescript'
 
 import { catalogParts } from '../../src/kernel/words/words.ts'
-import { isTest, walk } from '../tidy/source.ts'
+import { isBrowserCode, isTest, walk } from '../tidy/source.ts'
 
 /** A text that the catalog does not hold, with what to do about it. */
 export interface Problem {
@@ -63,9 +63,10 @@ function shownValue(node: ts.Node): ts.Node | undefined {
 /** Finds words of the scripts around apps that are in no message. */
 export function findUntranslated(root: string): Problem[] {
   const problems: Problem[] = []
-  const glob = new Bun.Glob(`public/{islands,${catalogParts.join(',')}}/**/*.ts`)
+  const shown = new RegExp(`^(src|public/(${catalogParts.join('|')}))/`)
+  const glob = new Bun.Glob('{src,public}/**/*.ts')
   for (const path of glob.scanSync({ cwd: root })) {
-    if (isTest(path)) continue
+    if (isTest(path) || !isBrowserCode(path) || !shown.test(path)) continue
     const text = readFileSync(join(root, path), 'utf8')
     const ast = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
     walk(ast, (node) => {

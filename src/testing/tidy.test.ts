@@ -105,7 +105,17 @@ const problems: [title: string, files: Files, line: string][] = [
   [
     'a browser script that imports the server',
     { 'public/frame/a.ts': "import { b } from '../../src/kernel/limits.ts'" },
-    'public/frame/a.ts:1 public imports src/kernel/limits.ts',
+    'public/frame/a.ts:1 code of browsers imports src/kernel/limits.ts',
+  ],
+  [
+    'an island of a page that imports the server',
+    { 'src/site/a.island.ts': "import { b } from '../kernel/limits.ts'" },
+    'src/site/a.island.ts:1 code of browsers imports src/kernel/limits.ts',
+  ],
+  [
+    'a page that imports its island',
+    { 'src/site/a.ts': "import { b } from './b.island.ts'", 'src/site/b.island.ts': '' },
+    'src/site/a.ts:1 the server imports src/site/b.island.ts',
   ],
   [
     'the environment',

@@ -6,7 +6,7 @@ import { withQuery } from '../../site/components.ts'
 import { formatBytes, formatCompact, formatNumber, shortCredits } from '../../site/format.ts'
 import { tabNav } from '../../site/lists.ts'
 
-/** Units of a chart, with the same formats as in public/islands/time-chart.ts. */
+/** Units of a chart, with the same formats as in time-chart.island.ts. */
 const formats = {
   '/s': (value: number) => leftToRight(`${short(value)}/s`),
   ms: (value: number) =>

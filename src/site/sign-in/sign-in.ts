@@ -30,7 +30,7 @@ export interface SignInForm {
   name?: string
   code?: string
   handle?: string
-  /** Signed work that was started without an account (src/site/new.ts). */
+  /** Signed work that was started without an account (src/site/new/new.ts). */
   draft?: string | undefined
   /** Ways to sign in without a password. */
   otherMethods?: Part

@@ -18,7 +18,7 @@ import { msg, t } from '../../kernel/words/message.ts'
 import { formatAmount } from '../format.ts'
 import { button, hiddenField, postForm, readRef } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { priceNote, promptField } from '../new.ts'
+import { priceNote, promptField } from '../new/new.ts'
 import { appPreview } from './preview.ts'
 import { act, type Studio, type StudioAction, studioPage, studioPath } from './studio.ts'
 
