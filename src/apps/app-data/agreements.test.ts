@@ -3,24 +3,16 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 
 import { expectError } from '../../testing/expect-error.ts'
-import { createPlayers, type PlayerCalls } from '../../testing/fixtures/players.ts'
+import { createPlayers, type PlayerCalls, startWithApp } from '../../testing/fixtures/players.ts'
 import { takeSnapshot } from '../../testing/fixtures/snapshot.ts'
-import {
-  startTestServer,
-  type TestAgent,
-  type TestServer,
-} from '../../testing/fixtures/test-server.ts'
+import type { TestAgent, TestServer } from '../../testing/fixtures/test-server.ts'
 import { versions } from '../tables.ts'
 import { players } from './tables.ts'
 
 let t: TestServer
 let ann: TestAgent
 let app: string
-beforeEach(async () => {
-  t = await startTestServer()
-  ann = await t.agent('ann')
-  app = await ann.publish({ uses: ['ai'] })
-})
+beforeEach(async () => void ({ t, ann, app } = await startWithApp({ uses: ['ai'] })))
 afterEach(() => t.close())
 
 const { guest, person } = createPlayers(() => ({ t, app }))

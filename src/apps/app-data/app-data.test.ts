@@ -1,13 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { expectError } from '../../testing/expect-error.ts'
-import { createPlayers, type PlayerCalls } from '../../testing/fixtures/players.ts'
+import { createPlayers, type PlayerCalls, startWithApp } from '../../testing/fixtures/players.ts'
 import { takeSnapshot } from '../../testing/fixtures/snapshot.ts'
-import {
-  startTestServer,
-  type TestAgent,
-  type TestServer,
-} from '../../testing/fixtures/test-server.ts'
+import type { TestAgent, TestServer } from '../../testing/fixtures/test-server.ts'
 import { takeDown } from '../moderation/moderation.ts'
 import { documentsPerAppMax, valueBytesPerOwnerMax } from './limits.ts'
 import { spaces } from './tables.ts'
@@ -15,11 +11,7 @@ import { spaces } from './tables.ts'
 let t: TestServer
 let ann: TestAgent
 let app: string
-beforeEach(async () => {
-  t = await startTestServer()
-  ann = await t.agent('ann')
-  app = await ann.publish({ uses: ['shared', 'db'] })
-})
+beforeEach(async () => void ({ t, ann, app } = await startWithApp({ uses: ['shared', 'db'] })))
 afterEach(() => t.close())
 
 const { callWith, guest, person } = createPlayers(() => ({ t, app }))
@@ -267,9 +259,7 @@ test('an own __proto__ stays data', async () => {
 
 test('data counts for the quota of the maker, and is released with the app', async () => {
   await t.close()
-  t = await startTestServer({ BYTES_PER_AGENT: '100000' })
-  ann = await t.agent('ann')
-  app = await ann.publish({ uses: ['shared', 'db'] })
+  ;({ t, ann, app } = await startWithApp({ uses: ['shared', 'db'] }, { BYTES_PER_AGENT: '100000' }))
   const gus = await guest()
   await set(gus, 'a/1', { text: 'a'.repeat(60_000) })
   await expectError(t, 409, 'storage_full', () => set(gus, 'a/2', { text: 'a'.repeat(60_000) }))

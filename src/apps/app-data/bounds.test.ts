@@ -1,17 +1,14 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
-import { createPlayers, type PlayerCalls } from '../../testing/fixtures/players.ts'
+import { createPlayers, type PlayerCalls, startWithApp } from '../../testing/fixtures/players.ts'
 import { takeSnapshot } from '../../testing/fixtures/snapshot.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import type { TestServer } from '../../testing/fixtures/test-server.ts'
 import * as limits from './limits.ts'
 import { players, spaces } from './tables.ts'
 
 let t: TestServer
 let app: string
-beforeEach(async () => {
-  t = await startTestServer()
-  app = await (await t.agent('ann')).publish({ uses: ['shared', 'db'] })
-})
+beforeEach(async () => void ({ t, app } = await startWithApp({ uses: ['shared', 'db'] })))
 afterEach(() => t.close())
 
 const { person } = createPlayers(() => ({ t, app }))

@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { expectError } from '../../testing/expect-error.ts'
-import { createPlayers, idOf, type PlayerCalls } from '../../testing/fixtures/players.ts'
 import {
-  startTestServer,
-  type TestAgent,
-  type TestServer,
-} from '../../testing/fixtures/test-server.ts'
+  createPlayers,
+  idOf,
+  type PlayerCalls,
+  startWithApp,
+} from '../../testing/fixtures/players.ts'
+import type { TestAgent, TestServer } from '../../testing/fixtures/test-server.ts'
 import { endChallenges } from './challenges.ts'
 import { challengesPerAppMax, challengesPerPlayerMax } from './limits.ts'
 import { deletePersonData, listPersonData } from './person-data.ts'
@@ -15,11 +16,7 @@ import { challenges, players } from './tables.ts'
 let t: TestServer
 let ann: TestAgent
 let app: string
-beforeEach(async () => {
-  t = await startTestServer()
-  ann = await t.agent('ann')
-  app = await ann.publish({ uses: ['scores'] })
-})
+beforeEach(async () => void ({ t, ann, app } = await startWithApp({ uses: ['scores'] })))
 afterEach(() => t.close())
 
 const { callWith, guest, person } = createPlayers(() => ({ t, app }))

@@ -6,12 +6,13 @@ import type { Db } from '../../kernel/db/engine.ts'
 import { deletedAppKeptMs } from '../../kernel/limits.ts'
 import { runCommand } from '../../server/operator/control.ts'
 import { purgeApps } from '../../server/operator/maintenance-tasks.ts'
-import { createPlayers, idOf, type PlayerCalls } from '../../testing/fixtures/players.ts'
 import {
-  startTestServer,
-  type TestAgent,
-  type TestServer,
-} from '../../testing/fixtures/test-server.ts'
+  createPlayers,
+  idOf,
+  type PlayerCalls,
+  startWithApp,
+} from '../../testing/fixtures/players.ts'
+import type { TestAgent, TestServer } from '../../testing/fixtures/test-server.ts'
 import { apps } from '../tables.ts'
 import { checkData } from './check-data.ts'
 import { players, spaces, values } from './tables.ts'
@@ -24,9 +25,7 @@ const { guest, person } = createPlayers(() => ({ t, app }))
 
 /** Data of every kind, of which some is removed again. */
 beforeEach(async () => {
-  t = await startTestServer()
-  ann = await t.agent('ann')
-  app = await ann.publish({ uses: ['shared', 'db', 'scores', 'files'] })
+  ;({ t, ann, app } = await startWithApp({ uses: ['shared', 'db', 'scores', 'files'] }))
   olga = await person('olga')
   const gus = await guest('Gus')
   for (const path of ['a/1', 'a/2', `data/users/${await idOf(olga)}/1`]) {

@@ -5,13 +5,10 @@ import { Signals } from '../../kernel/db/signals.ts'
 import { setGroup, setProvidedGroups } from '../../people/groups.ts'
 import { suspendPerson } from '../../people/sessions.ts'
 import { createTestPerson, createTestSession } from '../../testing/fixtures/people.ts'
+import { startWithApp } from '../../testing/fixtures/players.ts'
 import { openSession, type RealtimeClient } from '../../testing/fixtures/realtime-client.ts'
 import { serve } from '../../testing/fixtures/serve.ts'
-import {
-  startTestServer,
-  type TestResponse,
-  type TestServer,
-} from '../../testing/fixtures/test-server.ts'
+import type { TestResponse, TestServer } from '../../testing/fixtures/test-server.ts'
 import { until } from '../../testing/until.ts'
 import { takeDown } from '../moderation/moderation.ts'
 import { DocumentCache } from './document-cache.ts'
@@ -29,8 +26,7 @@ let t: TestServer
 let app: string
 let server: ReturnType<typeof serve>
 beforeEach(async () => {
-  t = await startTestServer()
-  app = await (await t.agent('ann')).publish({ uses: ['db', 'room'] })
+  ;({ t, app } = await startWithApp({ uses: ['db', 'room'] }))
   server = serve(() => t)
 })
 afterEach(async () => {

@@ -1,23 +1,20 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { expectError } from '../../testing/expect-error.ts'
-import { createPlayers, idOf, type PlayerCalls } from '../../testing/fixtures/players.ts'
 import {
-  startTestServer,
-  type TestAgent,
-  type TestServer,
-} from '../../testing/fixtures/test-server.ts'
+  createPlayers,
+  idOf,
+  type PlayerCalls,
+  startWithApp,
+} from '../../testing/fixtures/players.ts'
+import type { TestAgent, TestServer } from '../../testing/fixtures/test-server.ts'
 import { forgetGuests } from './players.ts'
 import { players } from './tables.ts'
 
 let t: TestServer
 let ann: TestAgent
 let app: string
-beforeEach(async () => {
-  t = await startTestServer()
-  ann = await t.agent('ann')
-  app = await ann.publish({ uses: ['db'] })
-})
+beforeEach(async () => void ({ t, ann, app } = await startWithApp({ uses: ['db'] })))
 afterEach(() => t.close())
 
 const { callWith, guest, person } = createPlayers(() => ({ t, app }))
@@ -55,9 +52,7 @@ test('the maker sees how much each player keeps for themselves, and clears it un
 
 test('what a maker clears no longer counts for their quota', async () => {
   await t.close()
-  t = await startTestServer({ BYTES_PER_AGENT: '100000' })
-  ann = await t.agent('ann')
-  app = await ann.publish({ uses: ['db'] })
+  ;({ t, ann, app } = await startWithApp({ uses: ['db'] }, { BYTES_PER_AGENT: '100000' }))
   const olga = await person('olga')
   const value = 'a'.repeat(80_000)
   await olga('PUT', '/value/own', { key: 'a', value })

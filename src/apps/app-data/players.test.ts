@@ -1,15 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { expectError } from '../../testing/expect-error.ts'
-import { createPlayers, type PlayerCalls } from '../../testing/fixtures/players.ts'
-import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { createPlayers, type PlayerCalls, startWithApp } from '../../testing/fixtures/players.ts'
+import type { TestServer } from '../../testing/fixtures/test-server.ts'
 
 let t: TestServer
 let app: string
-beforeEach(async () => {
-  t = await startTestServer()
-  app = await (await t.agent('ann')).publish({ uses: ['shared', 'db'] })
-})
+beforeEach(async () => void ({ t, app } = await startWithApp({ uses: ['shared', 'db'] })))
 afterEach(() => t.close())
 
 const { guest, person } = createPlayers(() => ({ t, app }))

@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { expectError } from '../../testing/expect-error.ts'
-import { createPlayers, idOf, type PlayerCalls } from '../../testing/fixtures/players.ts'
 import {
-  startTestServer,
-  type TestAgent,
-  type TestServer,
-} from '../../testing/fixtures/test-server.ts'
+  createPlayers,
+  idOf,
+  type PlayerCalls,
+  startWithApp,
+} from '../../testing/fixtures/players.ts'
+import type { TestAgent, TestServer } from '../../testing/fixtures/test-server.ts'
 import { takeDown } from '../moderation/moderation.ts'
 import { boardsPerAppMax, scoresPerAppMax } from './limits.ts'
 import { forgetGuests } from './players.ts'
@@ -15,11 +16,7 @@ import { scores } from './tables.ts'
 let t: TestServer
 let ann: TestAgent
 let app: string
-beforeEach(async () => {
-  t = await startTestServer()
-  ann = await t.agent('ann')
-  app = await ann.publish({ uses: ['scores'] })
-})
+beforeEach(async () => void ({ t, ann, app } = await startWithApp({ uses: ['scores'] })))
 afterEach(() => t.close())
 
 const { callWith, guest, person } = createPlayers(() => ({ t, app }))

@@ -1,13 +1,14 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { expectError } from '../../testing/expect-error.ts'
-import { createPlayers, idOf, type PlayerCalls } from '../../testing/fixtures/players.ts'
-import { takeSnapshot } from '../../testing/fixtures/snapshot.ts'
 import {
-  startTestServer,
-  type TestAgent,
-  type TestServer,
-} from '../../testing/fixtures/test-server.ts'
+  createPlayers,
+  idOf,
+  type PlayerCalls,
+  startWithApp,
+} from '../../testing/fixtures/players.ts'
+import { takeSnapshot } from '../../testing/fixtures/snapshot.ts'
+import type { TestAgent, TestServer } from '../../testing/fixtures/test-server.ts'
 import { takeDown } from '../moderation/moderation.ts'
 import { uploadBytesPerAppMax, uploadsPerPlayerMax } from './limits.ts'
 import { uploads } from './tables.ts'
@@ -15,11 +16,7 @@ import { uploads } from './tables.ts'
 let t: TestServer
 let ann: TestAgent
 let app: string
-beforeEach(async () => {
-  t = await startTestServer()
-  ann = await t.agent('ann')
-  app = await ann.publish({ html: page })
-})
+beforeEach(async () => void ({ t, ann, app } = await startWithApp({ html: page })))
 afterEach(() => t.close())
 
 const page = '<!doctype html><title>Wall</title><script>service.files.upload</script>'
@@ -99,9 +96,7 @@ test('an upload needs a player who agreed, and an app that says it', async () =>
 
 test('uploads count for the quota of the maker, and are released', async () => {
   await t.close()
-  t = await startTestServer({ BYTES_PER_AGENT: '150000' })
-  ann = await t.agent('ann')
-  app = await ann.publish({ html: page })
+  ;({ t, ann, app } = await startWithApp({ html: page }, { BYTES_PER_AGENT: '150000' }))
   const gus = await guest()
   const json = `data:application/json,${encodeURIComponent(JSON.stringify('a'.repeat(100_000)))}`
   expect((await upload(gus, json)).body).toMatchObject({ type: 'application/json' })
