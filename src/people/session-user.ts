@@ -5,7 +5,7 @@ import { newSecret, sign } from '../kernel/ids.ts'
 import { deviceMs, keylessBodyBytesMax, sessionMs } from '../kernel/limits.ts'
 import { readApiKey } from '../money/keys/request-key.ts'
 import { accountOf } from '../money/ledger/accounts.ts'
-import type { Caller } from './agents/caller.ts'
+import type { Caller } from './agents/spending.ts'
 import { checkAgentsOn, getCaller, getKey, type Needs } from './authentication.ts'
 import { devicesPattern } from './devices.ts'
 import { checkActive, findOrCreateProxyUser, findPerson, type Person } from './people.ts'
@@ -266,8 +266,11 @@ export const signedIn: Access<SignedIn, HostingErrorName> = {
   identify: getSignedIn,
 }
 
+/** The operator, as operations and the audit log name them. */
+export type Operator = Pick<Person, 'id' | 'name'>
+
 /** The access of the operator with a web session. To everybody else, nothing is there. */
-export const operator: Access<Person, HostingErrorName> = {
+export const operator: Access<Operator, HostingErrorName> = {
   auth: 'person',
   security: signedIn.security,
   errors: [...signedIn.errors, 'not_found'],

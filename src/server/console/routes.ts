@@ -7,14 +7,15 @@ import { toResponse } from '../../kernel/http/response.ts'
 import { form } from '../../site/form.ts'
 import type { Layout, Page } from '../../site/layout.ts'
 import { pageRoutes, redirectTo, type UserRequest } from '../../site/session.ts'
+import { downloadBackup } from '../operator/console-backups.ts'
 import {
   checkBackup,
+  featureItem,
   removeBackup,
   restoreBackup,
   startBackup,
-} from '../operator/backup-operations.ts'
-import { downloadBackup } from '../operator/console-backups.ts'
-import { featureItem, unfeatureItem } from '../operator/operations.ts'
+  unfeatureItem,
+} from '../operator/operations.ts'
 import { incomeCsv } from '../operator/topups.ts'
 import { operatorForm, operatorPage, requireOperator } from './access.ts'
 import { agentPage, agentsPage, decideAgent } from './agents.ts'

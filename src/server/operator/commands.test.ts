@@ -30,7 +30,7 @@ test('decisions print what they changed and fail where nothing changes', async (
   expect((await admin('show', id)).text).toContain('takedown  ' + id + '  spam and scam')
   expect((await admin('show', '@ann')).text).toMatch(/operator {2}pause {2}@ann/)
   await runCommand(ctx, { command: 'grant', words: ['@ann', '1.5'] })
-  expect((await admin('audit', '@ann')).text).toMatch(/operator {2}grant {2}@ann {2}1.5 USD/)
+  expect((await admin('audit', '@ann')).text).toMatch(/command line {2}grant {2}@ann {2}1.5 USD/)
   await runCommand(ctx, { command: 'grant', words: ['@ann', '0.0000001'] })
   expect((await admin('audit', '@ann')).text).toContain('@ann  0.0000001 USD')
   expect((await admin('list')).text).toBe('The queue is empty.')

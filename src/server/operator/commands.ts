@@ -13,10 +13,11 @@ import { inWords, readOwnConditions } from './alerts.ts'
 import { archiveBackup } from './archives.ts'
 import { createBackup } from './backup.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
-import { creditsOf, findGrantee, grantCredits, parseGrantUsd } from './grants.ts'
 import { exportCommand, importCommand } from './imports.ts'
 import { keysCommand, projectsCommand } from './keys.ts'
 import { libraries } from './libraries.ts'
+import { giveCredits } from './operations.ts'
+import { performCommand } from './perform-command.ts'
 import { listReferenced } from './referenced-files.ts'
 import { paymentsCommand } from './topups.ts'
 
@@ -27,14 +28,8 @@ const usage = (text: string): CommandResult => failed(`usage: berth ${text}`)
 
 /** `berth grant <@handle|name|credit_id> <usd>`: gives credits. */
 const grant: Command = async (ctx, [name = '', usd = '', ...more]) => {
-  const amount = parseGrantUsd(usd)
-  if (!name || amount === undefined || more.length > 0) {
-    return usage('grant <@handle|name|credit_id> <usd>')
-  }
-  const grantee = await findGrantee(ctx, name)
-  if (!grantee) return failed(`${name} does not exist on this server.`)
-  await grantCredits(ctx, grantee, { amount })
-  const credits = await creditsOf(ctx, grantee)
+  if (!name || !usd || more.length > 0) return usage('grant <@handle|name|credit_id> <usd>')
+  const { credits } = await performCommand(ctx, giveCredits, {}, { to: name, usd })
   return succeeded(`${name} has ${credits} credits now.`, { name, credits })
 }
 

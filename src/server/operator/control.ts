@@ -5,6 +5,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { currentProgress, type ProgressReport, withProgress } from '../../kernel/progress.ts'
 import { isRecord } from '../../kernel/schema.ts'
 import { errorCodeOf } from '../../kernel/text.ts'
+import { errorEnvelope, knownError } from '../../people/error-response.ts'
 import { type CommandResult, failed, failedWith } from './command-result.ts'
 
 const socketPath = (dataDir: string): string => join(dataDir, 'control.sock')
@@ -108,7 +109,8 @@ export async function runCommand(
     await ctx.state.appChanges.announce()
     return result
   } catch (error) {
-    return failedWith(error)
+    const known = knownError(error)
+    return known ? failed(errorEnvelope(known).body.error) : failedWith(error)
   }
 }
 

@@ -38,7 +38,7 @@ export async function findGrantee(ctx: AppContext, name: string): Promise<Grante
 }
 
 /** Parses an amount of USD above 0 and up to `grantUsdMax`; undefined for anything else. */
-export function parseGrantUsd(usd: string): NanoUsd | undefined {
+function parseGrantUsd(usd: string): NanoUsd | undefined {
   const amount = fromUsd(usd.trim())
   return amount !== undefined && amount > 0n && toCredits(amount) <= grantUsdMax * 1_000
     ? amount

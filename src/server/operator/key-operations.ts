@@ -21,8 +21,8 @@ const ProjectRequestSchema = strictObject(schemas.ProjectRequestSchema.propertie
 /** A key of any account. The Agent API has another `Key`. */
 const AccountKeySchema = namedObject('AccountKey', schemas.KeySchema.properties)
 
-/** Throws `not_found`. */
-async function getManager(
+/** Returns the account whose keys the operator manages. Throws `not_found`. */
+export async function getManager(
   ctx: AppContext,
   name: string,
 ): Promise<{ name: string; manager: KeyManager }> {

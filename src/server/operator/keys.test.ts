@@ -66,7 +66,7 @@ test('wrong words and fields change nothing, and the error names the right ones'
   for (const [line, text] of [
     ['keys', 'usage: berth keys list'],
     ['keys toString x', 'usage: berth keys list'],
-    ['keys list nobody', 'nobody does not exist'],
+    ['keys list nobody', 'account was not found'],
     [`keys add ${creditId} budget=5`, 'budget=5 is not a field'],
     [`keys add ${creditId} monthly_cap=much`, 'monthly_cap must be a number'],
     [`keys add ${creditId} project=AAAAAAAAAAAA`, 'project'],

@@ -1,24 +1,30 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import type { KeyManager } from '../../gateway/accounts/key-settings.ts'
 import * as keys from '../../gateway/accounts/keys.ts'
 import * as projects from '../../gateway/accounts/projects.ts'
 import {
-  type KeyParams,
   KeyRequestSchema,
   type KeyResponse,
   NewProjectSchema,
-  type ProjectParams,
   ProjectRequestSchema,
   type ProjectResponse,
   RotateRequestSchema,
 } from '../../gateway/accounts/schemas.ts'
-import { errorEnvelope, isGatewayError } from '../../gateway/error-response.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { describeSchema } from '../../kernel/schema.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
-import { auditKeys, findKeyManager } from './grants.ts'
+import {
+  addAccountKey,
+  addProject,
+  changeAccountKey,
+  changeProject,
+  getManager,
+  removeProject,
+  revokeAccountKey,
+  rotateAccountKey,
+} from './key-operations.ts'
+import { performCommand } from './perform-command.ts'
 
 const keysUsage = `usage: berth keys list <credit_id|@handle>
        berth keys add <credit_id|@handle> [field=value ...]
@@ -37,104 +43,85 @@ Fields: name daily_cap weekly_cap monthly_cap. "none" removes a limit. Caps are 
 /** A command with wrong words or fields. */
 class UsageError extends Error {}
 
-/** One action of a command; `id` names a key or a project. */
-interface Action {
-  needsId: boolean
-  run(ctx: AppContext, manager: KeyManager, id: string, fields: string[]): Promise<CommandResult>
-}
+/** Returns the result of one action of a command; `id` names a key or a project. */
+type Action = (
+  ctx: AppContext,
+  account: string,
+  id: string,
+  fields: string[],
+) => Promise<CommandResult>
 
 const keyActions: Record<string, Action> = {
-  list: {
-    needsId: false,
-    run: async (ctx, manager) => listed('keys', await keys.list(ctx, manager), keyLine),
+  list: async (ctx, account) =>
+    listed('keys', await keys.list(ctx, (await getManager(ctx, account)).manager), keyLine),
+  add: async (ctx, account, _, fields) =>
+    newKey(
+      await performCommand(ctx, addAccountKey, { account }, readFields(KeyRequestSchema, fields)),
+    ),
+  change: async (ctx, account, prefix, fields) => {
+    const body = readFields(KeyRequestSchema, fields)
+    const key = await performCommand(ctx, changeAccountKey, { account, prefix }, body)
+    return succeeded(keyLine(key), key)
   },
-  add: {
-    needsId: false,
-    run: async (ctx, manager, _, fields) =>
-      newKey(await keys.add(ctx, manager, readFields<KeyParams>(KeyRequestSchema, fields))),
+  rotate: async (ctx, account, prefix, fields) => {
+    const body = readFields(RotateRequestSchema, fields)
+    return newKey(await performCommand(ctx, rotateAccountKey, { account, prefix }, body))
   },
-  change: {
-    needsId: true,
-    run: async (ctx, manager, id, fields) => {
-      const params = readFields<KeyParams>(KeyRequestSchema, fields)
-      const key = await keys.edit(ctx, manager, id, params)
-      return succeeded(keyLine(key), key)
-    },
-  },
-  rotate: {
-    needsId: true,
-    run: async (ctx, manager, id, fields) =>
-      newKey(await keys.rotate(ctx, manager, id, readFields(RotateRequestSchema, fields))),
-  },
-  revoke: {
-    needsId: true,
-    run: async (ctx, manager, id) => {
-      await keys.revoke(ctx, manager, id)
-      return succeeded(`${id} is revoked.`, { id })
-    },
+  revoke: async (ctx, account, prefix) => {
+    await performCommand(ctx, revokeAccountKey, { account, prefix })
+    return succeeded(`${prefix} is revoked.`, { id: prefix })
   },
 }
 
 const projectActions: Record<string, Action> = {
-  list: {
-    needsId: false,
-    run: async (ctx, manager) => listed('projects', await projects.list(ctx, manager), projectLine),
+  list: async (ctx, account) =>
+    listed(
+      'projects',
+      await projects.list(ctx, (await getManager(ctx, account)).manager),
+      projectLine,
+    ),
+  add: async (ctx, account, _, fields) => {
+    const body = readFields(NewProjectSchema, fields)
+    const project = await performCommand(ctx, addProject, { account }, body)
+    return succeeded(projectLine(project), project)
   },
-  add: {
-    needsId: false,
-    run: async (ctx, manager, _, fields) => {
-      const project = await projects.add(ctx, manager, readFields(NewProjectSchema, fields))
-      return succeeded(projectLine(project), project)
-    },
+  change: async (ctx, account, project, fields) => {
+    const body = readFields(ProjectRequestSchema, fields)
+    const changed = await performCommand(ctx, changeProject, { account, project }, body)
+    return succeeded(projectLine(changed), changed)
   },
-  change: {
-    needsId: true,
-    run: async (ctx, manager, id, fields) => {
-      const params = readFields<ProjectParams>(ProjectRequestSchema, fields)
-      const project = await projects.edit(ctx, manager, id, params)
-      return succeeded(projectLine(project), project)
-    },
-  },
-  remove: {
-    needsId: true,
-    run: async (ctx, manager, id) => {
-      await projects.remove(ctx, manager, id)
-      return succeeded(`${id} is removed. Its keys stay, without its budgets.`, { id })
-    },
+  remove: async (ctx, account, project) => {
+    await performCommand(ctx, removeProject, { account, project })
+    return succeeded(`${project} is removed. Its keys stay, without its budgets.`, { id: project })
   },
 }
 
+const withoutId = new Set(['list', 'add'])
+
 const createCommand =
-  (command: string, actions: Record<string, Action>, usage: string) =>
+  (actions: Record<string, Action>, usage: string) =>
   async (ctx: AppContext, [name = '', account = '', ...rest]: string[]): Promise<CommandResult> => {
     const action = Object.hasOwn(actions, name) ? actions[name] : undefined
-    const [id = ''] = action?.needsId ? rest : []
-    if (!action || account === '' || (action.needsId && id === '')) return failed(usage)
+    const [id, fields] = withoutId.has(name) ? ['', rest] : [rest[0] ?? '', rest.slice(1)]
+    if (!action || account === '' || (id === '' && !withoutId.has(name))) return failed(usage)
     try {
-      const found = await findKeyManager(ctx, account)
-      if (!found) throw new UsageError(`${account} does not exist on this server.`)
-      const fields = action.needsId ? rest.slice(1) : rest
-      const result = await action.run(ctx, found.manager, id, fields)
-      const entry = { by: 'command line', did: `${command} ${name}`, item: found.name, why: id }
-      if (name !== 'list') await auditKeys(ctx, entry)
-      return result
+      return await action(ctx, account, id, fields)
     } catch (error) {
       if (error instanceof UsageError) return failed(`${error.message}\n${usage}`)
-      if (isGatewayError(error)) return failed(errorEnvelope(error).body.error.message)
       throw error
     }
   }
 
 /** `berth keys`: lists, adds, changes, rotates and revokes the keys of an account. */
-export const keysCommand = createCommand('keys', keyActions, keysUsage)
+export const keysCommand = createCommand(keyActions, keysUsage)
 
 /** `berth projects`: manages groups of the keys of an account, which have budgets. */
-export const projectsCommand = createCommand('projects', projectActions, projectsUsage)
+export const projectsCommand = createCommand(projectActions, projectsUsage)
 
 const listFields = new Set(['models', 'tags'])
 
 /** Parses words such as "monthly_cap=500" by a schema of the API. */
-function readFields<Params>(schema: TSchema & { static: Params }, words: string[]): Params {
+function readFields(schema: TSchema, words: string[]): object {
   const { properties } = schema
   const fields = Object.fromEntries(
     words.map((word) => {

@@ -1,11 +1,12 @@
-import { addLibrary, countAllApps, removeLibrary } from '../../apps/libraries/added.ts'
+import { addLibrary, countAllApps } from '../../apps/libraries/added.ts'
 import { bytesOf, labelOf, libraryBytesMax } from '../../apps/libraries/library.ts'
 import { downloadTarball } from '../../apps/libraries/registry.ts'
 import { readTarball, TarballError } from '../../apps/libraries/tarball.ts'
 import type { AppContext } from '../../kernel/context.ts'
-import { recordAudit } from '../../people/audit/audit.ts'
 import { readLocalFile } from '../../store/data-files.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
+import { removeLibrary } from './operations.ts'
+import { performCommand } from './perform-command.ts'
 
 const usage = `usage: berth libraries list
        berth libraries add <name>@<version> | <tarball>
@@ -19,7 +20,7 @@ export async function libraries(ctx: AppContext, args: string[]): Promise<Comman
     if (action === 'list' && what === '') return await list(ctx)
     if (action === 'add' && what !== '') return succeeded(await add(ctx, what))
     if (action === 'remove' && what !== '') {
-      await removeAudited(ctx, what, 'command line')
+      await performCommand(ctx, removeLibrary, {}, { library: what })
       return succeeded(`${what} is removed.`)
     }
     return failed(usage)
@@ -28,12 +29,6 @@ export async function libraries(ctx: AppContext, args: string[]): Promise<Comman
     throw error
   }
 }
-
-/** Removes a library that no app uses, and audits it. Throws TarballError with the reason. */
-export const removeAudited = (ctx: AppContext, label: string, by: string): Promise<void> =>
-  removeLibrary(ctx, label, (db) =>
-    recordAudit(ctx, db, { by, did: 'remove library', item: label, why: '' }),
-  )
 
 async function list(ctx: AppContext): Promise<CommandResult> {
   const apps = await countAllApps(ctx)

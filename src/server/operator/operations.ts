@@ -4,20 +4,22 @@ import { findApp } from '../../apps/apps.ts'
 import { changeAudience, getAudience } from '../../apps/audience/audience.ts'
 import { ChangeAudienceSchema, ChangedAudienceSchema } from '../../apps/audience/schemas.ts'
 import { feature, unfeature } from '../../apps/explore/explore.ts'
+import * as libraries from '../../apps/libraries/added.ts'
 import { TarballError } from '../../apps/libraries/tarball.ts'
 import { errorEnvelope, isGatewayError } from '../../gateway/error-response.ts'
+import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
-import { created } from '../../kernel/http/outcome.ts'
+import { accepted, created } from '../../kernel/http/outcome.ts'
 import { decisionReasonCharsMax } from '../../kernel/limits.ts'
 import { lookUp, nullable, oneOf, strictObject } from '../../kernel/schema.ts'
+import { recordAudit } from '../../people/audit/audit.ts'
 import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { done, DoneSchema } from '../../people/schemas.ts'
 import { operator } from '../../people/session-user.ts'
 import { sendTestAlert } from './alerts.ts'
-import { backupOperations } from './backup-operations.ts'
+import * as backups from './console-backups.ts'
 import { applyDecision, decisionNames } from './decisions.ts'
 import { creditsOf, grantCredits, readGrant } from './grants.ts'
-import { removeAudited } from './libraries.ts'
 import { readModelPrice } from './model-prices.ts'
 import * as providers from './providers.ts'
 import * as settings from './settings.ts'
@@ -246,7 +248,9 @@ export const removeLibrary = operation({
   output: { 200: DoneSchema },
   errors: writeErrors,
   async run(ctx, { caller, body }) {
-    await removeAudited(ctx, body.library, caller.name).catch((error: unknown) => {
+    const entry = { by: caller.name, did: 'remove library', item: body.library, why: '' }
+    const record = (db: Db) => recordAudit(ctx, db, entry)
+    await libraries.removeLibrary(ctx, body.library, record).catch((error: unknown) => {
       if (error instanceof TarballError) rejectRequest(error.message)
       throw error
     })
@@ -314,6 +318,63 @@ const undelivered: Record<string, string> = {
   redirects: 'the receiver redirects',
 }
 
+export const startBackup = operation({
+  id: 'start_backup',
+  route: 'POST /operator/backups',
+  summary: 'Start a backup into the data folder.',
+  access: operator,
+  input: { body: 'none' },
+  output: { 202: DoneSchema },
+  errors: [...writeErrors, 'busy'],
+  async run(ctx, { caller }) {
+    await backups.startBackup(ctx, caller.name)
+    return accepted(done)
+  },
+})
+
+export const checkBackup = operation({
+  id: 'check_backup',
+  route: 'POST /operator/backups/:name/check',
+  onFullDisk: 'allow',
+  summary: 'Start to verify a backup.',
+  access: operator,
+  input: { body: 'none' },
+  output: { 202: DoneSchema },
+  errors: [...writeErrors, 'busy'],
+  run(ctx, { params }) {
+    backups.startBackupCheck(ctx, params.name)
+    return accepted(done)
+  },
+})
+
+export const restoreBackup = operation({
+  id: 'restore_backup',
+  route: 'POST /operator/backups/:name/restore',
+  onFullDisk: 'allow',
+  summary: 'Start to restore a backup, or the newest encrypted one: "newest".',
+  access: operator,
+  input: { body: 'none' },
+  output: { 202: DoneSchema },
+  errors: [...writeErrors, 'busy'],
+  run(ctx, { caller, params }) {
+    backups.startRestore(ctx, params.name, caller.name)
+    return accepted(done)
+  },
+})
+
+export const removeBackup = operation({
+  id: 'remove_backup',
+  route: 'DELETE /operator/backups/:name',
+  summary: 'Remove a backup.',
+  access: operator,
+  output: { 200: DoneSchema },
+  errors: [...writeErrors, 'busy'],
+  async run(ctx, { caller, params }) {
+    await backups.removeBackup(ctx, params.name, caller.name)
+    return done
+  },
+})
+
 /** The actions of the operator in the console. */
 export const operatorOperations = [
   decide,
@@ -330,5 +391,8 @@ export const operatorOperations = [
   creditPayment,
   giveCredits,
   testAlert,
-  ...backupOperations,
+  startBackup,
+  checkBackup,
+  restoreBackup,
+  removeBackup,
 ]
