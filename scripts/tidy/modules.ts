@@ -51,7 +51,7 @@ const inner: Record<string, string[][]> = {
   ],
   apps: [
     ['kinds', 'app-url'],
-    ['browser', 'generators', 'libraries', 'scan', 'folders', 'models', 'uses', 'knobs'],
+    ['browser', 'generators', 'libraries', 'scan', 'folders', 'model-call', 'uses', 'knobs'],
     ['jobs'],
     ['.', 'appeal', 'audience', 'assets', 'builds', 'covers', 'icon', 'remix', 'scans', 'versions'],
     ['explore', 'ai', 'errors'],

@@ -3,7 +3,14 @@ import { and, desc, eq, inArray, isNull, lt, sql } from 'drizzle-orm'
 import type { AppContext } from '../kernel/context.ts'
 import type { PagePosition } from '../kernel/cursor.ts'
 import { afterCommit, type Db } from '../kernel/db/engine.ts'
-import { countRows, forUpdate, listNewest, lookup, prepared } from '../kernel/db/query.ts'
+import {
+  contentReferences,
+  countRows,
+  forUpdate,
+  listNewest,
+  lookup,
+  prepared,
+} from '../kernel/db/query.ts'
 import { ApiError } from '../kernel/errors.ts'
 import { idPattern } from '../kernel/ids.ts'
 import { listPageMax } from '../kernel/limits.ts'
@@ -13,7 +20,7 @@ import { appKinds, type Kind } from './kinds.ts'
 import { recordUses } from './libraries/store.ts'
 import { checkNotBlocked, type StoredPage } from './page-content.ts'
 import { checkPublishes } from './publish-quota.ts'
-import { searchText } from './search-terms.ts'
+import { searchText } from './search.ts'
 import { apps, versions } from './tables.ts'
 
 export type App = typeof apps.$inferSelect
@@ -291,3 +298,13 @@ export async function deleteAppsOfMaker(ctx: AppContext, db: Db, maker: string):
     .set({ closed: ctx.clock.now(), listed: 'off' })
     .where(and(eq(apps.maker, maker), isNull(apps.closed)))
 }
+
+/** The files of pages, icons and covers. */
+export const appFiles = [
+  versions.pack,
+  apps.icon,
+  apps.cover,
+  apps.coverSmall,
+  versions.cover,
+  versions.coverSmall,
+].map(contentReferences)

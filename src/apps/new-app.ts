@@ -10,7 +10,7 @@ import { recordUses } from './libraries/store.ts'
 import { checkNotBlocked, type StoredPage } from './page-content.ts'
 import type { Origin } from './present.ts'
 import { rulesVersion } from './scan/rules.ts'
-import { searchText } from './search-terms.ts'
+import { searchText } from './search.ts'
 import { apps, versions } from './tables.ts'
 
 /** Inserts an item with version 1, inside a transaction. Throws what `addVersion` throws. */

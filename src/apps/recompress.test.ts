@@ -4,8 +4,7 @@ import { brotliDecompressSync } from 'node:zlib'
 import { hour } from '../kernel/time.ts'
 import { startTestServer } from '../testing/fixtures/test-server.ts'
 import * as apps from './apps.ts'
-import { readPage } from './page-content.ts'
-import { recompressOne } from './recompress.ts'
+import { readPage, recompressOne } from './page-content.ts'
 
 const lines = Array.from({ length: 3_000 }, (_, at) => `<p>line ${at * 7_919} of the page</p>`)
 const html = `<!doctype html><title>Long</title>${lines.join('\n')}`

@@ -3,11 +3,37 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { AppContext } from '../kernel/context.ts'
 import { dialect } from '../kernel/db/columns.ts'
 import { matchesMax } from '../kernel/limits.ts'
-import type { App } from './apps.ts'
-import { searchTerms } from './search-terms.ts'
+import type { apps } from './tables.ts'
+
+/** Scripts without spaces between words. Each letter is a search term. */
+const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]/gu
+/** Emoji. The engines index only letters, so each is spelled out. */
+const emoji = /[\p{Extended_Pictographic}\p{Regional_Indicator}]/gu
+
+const spelled = (sign: string): string => ` u${sign.codePointAt(0)?.toString(16).padStart(6, '0')} `
+
+/** Returns lowercase terms without diacritics and punctuation, the same for both engines. */
+const searchTerms = (text: string): string[] =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(unspaced, ' $& ')
+    .replace(emoji, spelled)
+    .match(/[\p{L}\p{N}]+/gu) ?? []
+
+export const searchText = ({
+  title,
+  description,
+  name,
+}: {
+  title: string
+  description: string
+  name?: string | null
+}): string => [...new Set(searchTerms(`${title} ${name ?? ''} ${description}`))].join(' ')
 
 /** Filters of a list of Explore. `maker` is an agent id. */
-export type Filters = Partial<Pick<App, 'shelf' | 'remix' | 'maker'>> & {
+export type Filters = Partial<Pick<typeof apps.$inferSelect, 'shelf' | 'remix' | 'maker'>> & {
   kind?: string
   /** A pattern of the stored uses (`usesPattern`). */
   uses?: string

@@ -9,8 +9,8 @@ import { readApiKey } from '../money/keys/request-key.ts'
 import { identifyClient } from '../money/keys/restrictions.ts'
 import { agentAccount } from '../money/ledger/accounts.ts'
 import { type Agent, findAgent, suspensionError } from './agents/agents.ts'
-import type { Actor, Caller } from './agents/caller.ts'
 import { recordKeyNetwork } from './agents/key-networks.ts'
+import type { Actor, Caller } from './agents/spending.ts'
 import { checkActive, findPerson } from './people.ts'
 
 /**

@@ -1,27 +1,108 @@
+import { type Static, Type } from '@sinclair/typebox'
+
 import type { Model } from '../../gateway/models/catalog.ts'
 import { chargeOf } from '../../gateway/models/charge.ts'
 import { addMargin } from '../../gateway/models/price.ts'
 import { createUsage } from '../../gateway/models/usage.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { rejectRequest } from '../../kernel/errors.ts'
-import { aiFileBytesMax, aiTextBytesMax } from '../../kernel/limits.ts'
+import {
+  aiFileBytesMax,
+  aiMarginPercentMax,
+  aiTextBytesMax,
+  consentCreditsMax,
+} from '../../kernel/limits.ts'
 import { fromCredits, toCredits } from '../../kernel/money.ts'
+import { namedObject, nullable, oneOf, strictObject } from '../../kernel/schema.ts'
 import { agentOwner, type Owner } from '../../money/ledger/accounts.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
-import { capFor } from '../../people/agents/caller.ts'
+import { capFor } from '../../people/agents/spending.ts'
 import { agent } from '../../people/authentication.ts'
 import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { walletOf } from '../../people/people.ts'
 import { playerOf, signedIn, type Visitor, visitor } from '../../people/session-user.ts'
 import { type App, getOwnApp } from '../apps.ts'
 import { getPlayable } from '../playable.ts'
+import { UseSchema } from '../uses/uses.ts'
 import * as consents from './consents.ts'
 import { findAppModel } from './models.ts'
-import * as schemas from './schemas.ts'
-import { SponsorRequestSchema, SponsorResponseSchema } from './schemas.ts'
-import * as sponsors from './sponsors.ts'
 import { isSponsored, marginOf, usesOf } from './sponsors.ts'
+import * as sponsors from './sponsors.ts'
 import { findTurnCost } from './turns.ts'
+
+/** Credits with a fraction. */
+const Credits = Type.Number({ minimum: 0 })
+
+/** The models of an app, as its shell reads them. */
+const AppAiSchema = namedObject('AppAi', {
+  limits: Type.Object(
+    { textBytesMax: Type.Integer(), fileBytesMax: Type.Integer() },
+    { description: 'The bounds of one call. The app sees them.' },
+  ),
+  // ready: calls work. ask: the player must agree first. sign_in: there is no session.
+  // no_model: the operator has set no model.
+  state: oneOf(['ready', 'ask', 'sign_in', 'no_model']),
+  uses: Type.Array(UseSchema, { description: 'What the player agrees to.' }),
+  turn: nullable(Credits),
+  isMeasured: Type.Boolean({ description: 'The price of a turn is that of calls of this app.' }),
+  margin: Type.Integer({ description: 'Percent of it that the maker adds.' }),
+  isDemo: Type.Boolean({ description: 'A demo model answers.' }),
+  dailyCap: nullable(Credits),
+  spent: Credits,
+  available: nullable(Credits),
+  signIn: Type.String(),
+})
+type AppAiBody = Static<typeof AppAiSchema>
+
+/** PUT /apps/{id}/consent */
+const ConsentRequestSchema = strictObject(
+  {
+    uses: Type.Array(UseSchema, { minItems: 1, uniqueItems: true }),
+    dailyCap: Type.Integer({
+      minimum: 0,
+      maximum: consentCreditsMax,
+      description: 'Credits that the app may spend of yours on a UTC day.',
+    }),
+    margin: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: aiMarginPercentMax,
+        description: 'The margin of the maker, in percent, as the bar showed it.',
+      }),
+    ),
+    remember: Type.Boolean({ description: 'false: until the end of the UTC day.' }),
+  },
+  { examples: [{ uses: ['ai'], dailyCap: 100, remember: false }] },
+)
+
+const ConsentSchema = namedObject('Consent', {
+  app: Type.String(),
+  uses: Type.Array(UseSchema),
+  dailyCap: Credits,
+  margin: Type.Integer(),
+  remember: Type.Boolean(),
+})
+
+const RevokedConsentSchema = Type.Object({ app: Type.String(), revoked: Type.Boolean() })
+
+const capSchema = (description: string) =>
+  Type.Integer({ minimum: 1, maximum: consentCreditsMax, description })
+
+/** PUT /apps/{id}/sponsor */
+const SponsorRequestSchema = strictObject(
+  {
+    dailyCap: capSchema('Credits that all players may spend of yours on a UTC day.'),
+    playerDailyCap: capSchema('Credits that one player may spend of them.'),
+  },
+  { examples: [{ dailyCap: 1_000, playerDailyCap: 20 }] },
+)
+
+const SponsorSchema = namedObject('Sponsor', {
+  dailyCap: Credits,
+  playerDailyCap: Credits,
+  spent: Credits,
+})
+const SponsorResponseSchema = Type.Object({ sponsor: nullable(SponsorSchema) })
 
 const operation = operationsOf('Playing')
 const limits = { textBytesMax: aiTextBytesMax, fileBytesMax: aiFileBytesMax }
@@ -43,7 +124,7 @@ async function presentTurn(ctx: AppContext, app: App, model: Model | undefined, 
 }
 
 /** Describes the models of an app to its shell, for the person who plays. */
-async function presentAi(ctx: AppContext, app: App, visitor: Visitor): Promise<schemas.AppAiBody> {
+async function presentAi(ctx: AppContext, app: App, visitor: Visitor): Promise<AppAiBody> {
   const player = playerOf(visitor)
   const model = findAppModel(ctx, 'chat')
   const uses = await usesOf(ctx, app, 'ai')
@@ -77,7 +158,7 @@ const getAppAi = operation({
   description:
     'For the page around an app. The app itself sees only `limits`. Amounts are credits.',
   access: visitor,
-  output: { 200: schemas.AppAiSchema },
+  output: { 200: AppAiSchema },
   errors: [...appErrors, 'busy', 'account_suspended'],
   run: async (ctx, { caller, params, ...sender }) =>
     presentAi(ctx, await getPlayable(ctx, params.id, sender), caller),
@@ -91,8 +172,8 @@ const giveConsent = operation({
   summary: 'Agree to what an app uses, with a cap for each day.',
   description: 'Only a press on the bar around an app sends it. It replaces an earlier consent.',
   access: signedIn,
-  input: { body: schemas.ConsentRequestSchema },
-  output: { 200: schemas.ConsentSchema },
+  input: { body: ConsentRequestSchema },
+  output: { 200: ConsentSchema },
   errors: [...writeErrors, ...appErrors, 'busy'],
   async run(ctx, { caller, params, body, ...sender }) {
     const { uses, dailyCap, margin = 0, remember } = body
@@ -111,7 +192,7 @@ export const revokeConsent = operation({
   summary: 'Withdraw what you agreed to for an app.',
   description: 'Its next call asks again. Calls that run now end and are charged.',
   access: signedIn,
-  output: { 200: schemas.RevokedConsentSchema },
+  output: { 200: RevokedConsentSchema },
   errors: [...writeErrors],
   async run(ctx, { caller: { person }, params }) {
     return { app: params.id, revoked: await consents.revokeConsent(ctx, params.id, person) }

@@ -13,7 +13,7 @@ import { agentAccount, availableOf, findBalance } from '../../money/ledger/accou
 import { checkDailyCap } from '../../money/ledger/caps.ts'
 import type { HoldRequest } from '../../money/ledger/holds.ts'
 import { pay } from '../../money/pay.ts'
-import { type Caller, capFor } from '../../people/agents/caller.ts'
+import { type Caller, capFor } from '../../people/agents/spending.ts'
 import * as apps from '../apps.ts'
 import { type JobItem, presentJob } from '../jobs/schemas.ts'
 import { assetHoldRef } from './asset-job.ts'

@@ -4,8 +4,14 @@ import { ApiError } from '../../kernel/errors.ts'
 import { fromCredits, type NanoUsd } from '../../kernel/money.ts'
 import { detectFileKind } from '../../store/file-kind.ts'
 import { defaultSizes } from '../generators/default-sizes.ts'
-import { generateImage, generateSpeech, mediaBounds } from '../models/media.ts'
-import { findServiceModel, NoModelResult, type ServiceModel } from '../models/model-call.ts'
+import {
+  findServiceModel,
+  generateImage,
+  generateSpeech,
+  mediaBounds,
+  NoModelResult,
+  type ServiceModel,
+} from '../model-call.ts'
 import type { AssetRequest } from './schemas.ts'
 
 /** Generator of an asset and its maximum price. `by` is undefined for the embedded generator. */

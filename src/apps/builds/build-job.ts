@@ -15,8 +15,13 @@ import type { AssetRequest } from '../assets/schemas.ts'
 import type { PreviewResult } from '../browser/preview-browser.ts'
 import type { ContentInspection } from '../content-scan.ts'
 import { toIcon } from '../icon/icon-image.ts'
-import { chat, type Message } from '../models/chat.ts'
-import { ModelDeclined, NoModelResult, type ServiceModel } from '../models/model-call.ts'
+import {
+  chat,
+  type Message,
+  ModelDeclined,
+  NoModelResult,
+  type ServiceModel,
+} from '../model-call.ts'
 import { notifyListed } from '../notifications.ts'
 import * as pages from '../page-content.ts'
 import { readPage } from '../page-content.ts'

@@ -1,6 +1,6 @@
 import { analyzePrompt } from '../../gateway/providers/demo/builder/prompt-analysis.ts'
 import type { AppContext } from '../../kernel/context.ts'
-import { demoBuilder } from '../models/model-call.ts'
+import { demoBuilder } from '../model-call.ts'
 import { findBuilderModel } from './budget.ts'
 
 /** Apps are built by a model, by the templates of the demo builder, or not at all. */

@@ -1,18 +1,20 @@
-import { type TNull, Type } from '@sinclair/typebox'
+import { type Static, type TNull, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { and, eq, lt } from 'drizzle-orm'
+import { and, asc, eq, exists, inArray, lt, lte, or, sql } from 'drizzle-orm'
 
 import type { Handler, JobRun, Outcome } from '../../jobs/handlers.ts'
+import { enqueue } from '../../jobs/jobs.ts'
 import type { AppContext } from '../../kernel/context.ts'
+import { prepared } from '../../kernel/db/query.ts'
 import { isApiError } from '../../kernel/errors.ts'
-import { minute } from '../../kernel/time.ts'
+import { zero } from '../../kernel/money.ts'
+import { minute, second } from '../../kernel/time.ts'
 import { checkBytes } from '../../people/agents/storage-quota.ts'
 import * as apps from '../apps.ts'
 import { listAssets, readFiles } from '../assets/assets.ts'
 import * as pages from '../page-content.ts'
 import { recordDepartures } from '../scans/scans.ts'
-import { apps as table } from '../tables.ts'
-import { type CaptureInput, captureSchema } from './captures.ts'
+import { apps as table, needsCapture, versions } from '../tables.ts'
 import {
   encodeCover,
   type EncodedCover,
@@ -22,6 +24,59 @@ import {
 } from './cover-image.ts'
 import { capturedVersionsMax, largeSize } from './schemas.ts'
 import { storeCaptures } from './version-covers.ts'
+
+/** Assets often arrive just after their page. */
+const settledMs = 8 * second
+/** Later changes of the app no longer delay its capture, which also checks the page. */
+const waitedMs = minute
+const jobMs = 30 * minute
+const waitingMax = 8
+
+/** Input of a job that captures the cover of an app. */
+const captureSchema = Type.Object({ app: Type.String(), version: Type.Integer() })
+type CaptureInput = Static<typeof captureSchema>
+
+/** Finds apps whose newest version was not captured, the oldest change first. */
+const findUncaptured = prepared((db) => {
+  const isNewest = and(eq(versions.app, table.id), eq(versions.version, table.version))
+  const waited = db
+    .select({ version: versions.version })
+    .from(versions)
+    .where(and(isNewest, lte(versions.created, sql.placeholder('waited'))))
+  return db
+    .select({ app: table.id, version: table.version })
+    .from(table)
+    .where(
+      and(
+        needsCapture(table),
+        // Skills and frameworks have no page.
+        inArray(table.kind, ['app', 'game']),
+        or(lte(table.updated, sql.placeholder('settled')), exists(waited)),
+      ),
+    )
+    .orderBy(asc(table.updated), asc(table.id))
+    .limit(waitingMax)
+    .prepare()
+})
+
+/** Enqueues captures of apps whose newest version was not captured. */
+export async function enqueueCaptures(ctx: AppContext): Promise<void> {
+  if (!ctx.previewBrowser.isAvailable) return
+  const now = ctx.clock.now()
+  const times = { settled: now - settledMs, waited: now - waitedMs }
+  const found = await findUncaptured(ctx.db.read).execute(times)
+  for (const input of found) {
+    const job = { kind: 'cover', queue: 'covers', owner: 'covers', input } as const
+    const more = { item: input.app, slot: `cover:${input.app}`, price: zero, ms: jobMs }
+    await ctx.db.tx((db) => enqueue(ctx, db, { ...job, ...more })).catch(ignoreBusy)
+  }
+  if (found.length > 0) ctx.jobs.wake()
+}
+
+/** Ignores that the capture of an app is already waiting. */
+function ignoreBusy(error: unknown): void {
+  if (!isApiError(error, 'busy')) throw error
+}
 
 type CaptureRun = JobRun<CaptureInput, null>
 

@@ -16,7 +16,7 @@ import {
 } from '../../testing/fixtures/test-server.ts'
 import { findApp, getVersion, listVersions } from '../apps.ts'
 import { quarantine } from '../moderation/moderation.ts'
-import { enqueueCaptures } from './captures.ts'
+import { enqueueCaptures } from './capture-job.ts'
 import { capturedVersionsMax } from './schemas.ts'
 
 setDefaultTimeout(60_000)

@@ -2,6 +2,7 @@ import { and, asc, eq } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
+import { contentReferences } from '../../kernel/db/query.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import type { Agent } from '../../people/agents/agents.ts'
 import * as apps from '../apps.ts'
@@ -73,3 +74,6 @@ export async function deleteScreenshot(
 /** Removes the screenshots of a purged app. */
 export const removeScreenshots = (db: Db, app: string): Promise<unknown> =>
   db.delete(screenshots).where(eq(screenshots.app, app))
+
+/** The files of screenshots. */
+export const screenshotFiles = [screenshots.large, screenshots.small].map(contentReferences)

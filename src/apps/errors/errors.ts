@@ -13,16 +13,20 @@ import {
   errorsPerNetworkDay,
   errorsPerVersionMax,
   errorTimesPerNetworkDay,
+  knownTextBytesMax,
+  knownTextsMax,
   listPageMax,
 } from '../../kernel/limits.ts'
 import { day, iso, utcDay } from '../../kernel/time.ts'
 import { sentence } from '../../kernel/words/message.ts'
 import { notify } from '../../people/notifications/notifications.ts'
 import type { SessionSender, Visitor } from '../../people/session-user.ts'
-import { type App, lockApp } from '../apps.ts'
+import { type App, getVersion, lockApp } from '../apps.ts'
+import { type Asset, listAssets, readFiles } from '../assets/assets.ts'
 import { isOpenToAll, isOwnApp } from '../audience/access.ts'
+import { isScript } from '../folders/page-names.ts'
+import { readPage } from '../page-content.ts'
 import { getPlayable } from '../playable.ts'
-import { findKnownText, type KnownText, readKnownTexts } from './known-texts.ts'
 import type { AppErrorBody, ReportErrorsRequest, SentError } from './schemas.ts'
 import { appErrorNetworks as networks, appErrors as errors } from './tables.ts'
 
@@ -300,4 +304,69 @@ export async function deleteOldErrors({ db, clock }: AppContext): Promise<void> 
 export async function removeErrors(db: Db, app: string): Promise<void> {
   await db.delete(errors).where(eq(errors.app, app))
   await db.delete(networks).where(eq(networks.app, app))
+}
+
+/** A text in the source of a version that an error may have, such as that of `new Error('...')`. */
+interface KnownText {
+  text: string
+  /** Names that the error may have, which browsers write before it. */
+  names: string[]
+  file: string
+  line: number
+}
+
+/** A text in quotes that the source throws, rejects with or logs as an error. */
+const written =
+  /\b(?:(\w{0,40}(?:Error|Exception)|reject|console\.error)\(\s*|throw\s+)(["'`])((?:(?!\2|\$\{)[^\\\r\n]){3,200})/g
+
+const standard = /^(?:(?:Aggregate|Eval|Range|Reference|Syntax|Type|URI)?Error(?=: ))?/
+
+/** Returns the first hundred texts of the page of a version and of its scripts. */
+async function readKnownTexts(ctx: AppContext, app: string, number: number): Promise<KnownText[]> {
+  const version = await getVersion(ctx, app, number)
+  const { identity } = await readPage(ctx, version)
+  const scripts = fitting(await listAssets(ctx, app, number), identity.byteLength)
+  const files = [{ name: '', content: identity }, ...(await readFiles(ctx, scripts))]
+  const texts: KnownText[] = []
+  for (const { name: file, content } of files) {
+    const source = new TextDecoder().decode(content.subarray(0, knownTextBytesMax))
+    let [at, line] = [0, 1]
+    for (const { 1: call, 3: text = '', index } of source.matchAll(written)) {
+      if (texts.length >= knownTextsMax) return texts
+      for (; at < index; at += 1) if (source[at] === '\n') line += 1
+      const names = call === undefined || /reject|console/.test(call) ? [] : ['Error', call]
+      texts.push({ text, names, file, line })
+    }
+  }
+  return texts
+}
+
+/** Returns the scripts that fit the limit of bytes after the page. */
+function fitting(rows: Asset[], pageBytes: number): Asset[] {
+  let left = knownTextBytesMax - pageBytes
+  return rows.filter(({ name, bytes }) => {
+    if (!isScript(name) || bytes > left) return false
+    left -= bytes
+    return true
+  })
+}
+
+/**
+ * Returns what may be read of an error whose text may have data of a player: the text of the source
+ * that it begins with, and its place there. Of all others it returns the name of a standard error.
+ */
+function findKnownText(
+  text: string,
+  texts: readonly KnownText[],
+): { text: string; file: string; line: number } {
+  let best = { text: '', file: '', line: 0 }
+  for (const { text: known, names, file, line } of texts) {
+    const heads = ['', ...names.map((name) => `${name}: `)].map((name) => name + known)
+    const head = heads.find((one) => text.startsWith(one))
+    if (head !== undefined && head.length > best.text.length) best = { text: head, file, line }
+  }
+  if (best.line > 0)
+    return { ...best, text: best.text === text ? text : `${best.text.trimEnd()} …` }
+  const name = standard.exec(text)?.[0] ?? ''
+  return { text: name === '' ? '…' : `${name}: …`, file: '', line: 0 }
 }

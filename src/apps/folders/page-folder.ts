@@ -1,10 +1,9 @@
 import { htmlBytesMax } from '../../kernel/limits.ts'
 import { type DecodedText, decodePage, toUtf8 } from './charset.ts'
-import { findPage, sourceProblem } from './find-page.ts'
 import { locatedScriptMax, type Locations, openLocations } from './page-location.ts'
-import { isCss, isHtml, isScript, pathFrom } from './page-names.ts'
+import { fileNameOf, isCss, isHtml, isScript, pathFrom } from './page-names.ts'
+import { rewriteTags, type Tag } from './page-tags.ts'
 import { inOtherForms, pathKey, unsafePathProblem } from './paths.ts'
-import { openRootedNames, type RootedNames } from './rooted-names.ts'
 import type { InputFile } from './unzip.ts'
 
 /** A page with the files of its folder; or the problem of the folder. */
@@ -130,4 +129,147 @@ function namesAbove(files: InputFile[], folder: string): boolean {
     const names = new TextDecoder().decode(bytes).match(upward) ?? []
     return names.some((name) => above.has(pathFrom(path, name)))
   })
+}
+
+const depthOf = ({ path }: InputFile): number => path.split('/').length
+const namedMax = 5
+const listOf = (files: InputFile[]): string =>
+  files
+    .slice(0, namedMax)
+    .map(({ path }) => path)
+    .join(', ') + (files.length > namedMax ? ' and others' : '')
+
+/**
+ * Finds the page of a folder: its only HTML file, or the topmost index.html. `all` has the hidden
+ * files, too. Returns what to do about a folder without one, or of a framework's server.
+ */
+function findPage(visible: InputFile[], all: InputFile[]): InputFile | { problem: string } {
+  const next = all.find(({ path }) =>
+    /(?:^|\/)(?:BUILD_ID|required-server-files\.json)$/.test(path),
+  )
+  // Such a build has HTML files, too, without the scripts that they name.
+  if (next) return { problem: serverPart('Next.js', next.path, nextAdvice) }
+  const pages = visible.filter(({ path }) => isHtml(path))
+  const indexes = pages
+    .filter(({ path }) => /(^|\/)index\.html?$/i.test(path))
+    .toSorted((a, b) => depthOf(a) - depthOf(b))
+  const [first, second] = pages.length === 1 ? pages : indexes
+  if (!first) return { problem: pages.length === 0 ? missingPage(all) : noIndex(pages) }
+  if (second && depthOf(first) === depthOf(second)) {
+    return { problem: severalPages(indexes.filter((one) => depthOf(one) === depthOf(first))) }
+  }
+  return first
+}
+
+const severalPages = (pages: InputFile[]): string =>
+  `Which page is the first? There are several: ${listOf(pages)}. Publish the folder of one, or put an index.html at the top.`
+const noIndex = (pages: InputFile[]): string =>
+  `Which page is the first? There are several HTML files and no index.html: ${listOf(pages)}. Rename the first page to index.html.`
+
+const nextAdvice = `Set output: 'export' in next.config, build again, and publish the folder "out"`
+
+/** Builds of frameworks whose pages a server renders, by a file that only they have. */
+const serverBuilds: [framework: string, file: RegExp, advice: string][] = [
+  ['Nuxt', /(?:^|\/)nitro\.json$/, 'Run nuxt generate, and publish the folder ".output/public"'],
+  [
+    'SvelteKit',
+    /(?:^|\/)_app\/(?:version\.json$|immutable\/)/,
+    'Use @sveltejs/adapter-static, build again, and publish the folder "build"',
+  ],
+  [
+    'Astro',
+    /(?:^|\/)_astro\//,
+    `Set output: 'static' in astro.config, build again, and publish the folder "dist"`,
+  ],
+  [
+    'React Router',
+    /(?:^|\/)client\/assets\/(?:entry\.client|manifest)-/,
+    'Set ssr: false in react-router.config, build again, and publish the folder "build/client"',
+  ],
+  [
+    'a framework',
+    /(?:^|\/)server\/.*\.[cm]?js$/,
+    'Export the app as static files, and publish those',
+  ],
+]
+
+const serverPart = (framework: string, path: string, advice: string): string =>
+  `This is a build of ${framework} that needs its server (${path}), which does not run here. ${advice}.`
+
+function missingPage(all: InputFile[]): string {
+  for (const [framework, file, advice] of serverBuilds) {
+    const found = all.find(({ path }) => file.test(path))
+    if (found) return serverPart(framework, found.path, advice)
+  }
+  const source = all.find(({ path }) => /\.(?:tsx|jsx|vue|svelte)$/i.test(path))
+  return source ? sourceAdvice(source.path) : 'There is no HTML file. Add index.html.'
+}
+
+const sourceAdvice = (why: string): string =>
+  `This is the source of an app, which a browser cannot run (${why}). Run its build, such as npm run build, and publish the folder "dist" or "build".`
+
+const sources =
+  /<script\b[^>]*\ssrc\s*=\s*["']?\.?\/?([^"'\s>?]+\.(?:tsx?|jsx|vue|svelte))["'\s>?]/i
+
+/**
+ * Returns why a page is the source of an app and not its build, which a browser shows blank;
+ * undefined for any other page.
+ */
+function sourceProblem(html: string, has: (path: string) => boolean): string | undefined {
+  const [tag = '', script] = sources.exec(html) ?? []
+  const isModule = /\stype\s*=\s*["']?module/i.test(tag)
+  const named = isModule && script !== undefined && has(script) ? script : undefined
+  const isTemplate = html.includes('%PUBLIC_URL%')
+  if (named === undefined && !isTemplate) return undefined
+  return sourceAdvice(named ?? '%PUBLIC_URL%')
+}
+
+/** Rewrites texts of a folder, and notes the names that it changed. */
+interface RootedNames {
+  inHtml(html: string, name: string): string
+  inCss(css: string, name: string): string
+  /** The names as the folder wrote them, such as "/assets/index.js". */
+  changed: Set<string>
+}
+
+const attribute =
+  /(\s(src|href|poster|(?:image)?srcset|data|xlink:href|style)\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/gi
+/** One URL, which may have spaces, and those of a set. */
+const one = /^(["']?\s*)\/(?!\/)([^"'<>\\]+)/
+const several = /(^["']?|[\s,])\/(?!\/)([^\s,"'<>\\]+)/g
+const quotedInCss = /((?:url\(\s*|@import\s+)["'])\/(?!\/)([^"'\n<>\\]+)/gi
+const bareInCss = /(url\(\s*)\/(?!\/)([^\s"'()<>\\]+)/gi
+const mapped = /(:\s*")\/(?!\/)([^"\\]+)(?=")/g
+
+/**
+ * Makes the names of files relative that builds for the root of a host begin with a slash, such as
+ * those of Vite with `base: "/"`. Only exact names of the folder change: a text that is like one
+ * stays. Scripts stay as they are; the sandbox resolves their names.
+ */
+function openRootedNames(names: ReadonlySet<string>): RootedNames {
+  const changed = new Set<string>()
+  /** Returns a replacer for a file at a depth of folders. */
+  const relative = (name: string) => {
+    const up = '../'.repeat(name.split('/').length - 1) || './'
+    return (whole: string, before: string, reference: string): string => {
+      const [path = ''] = reference.trim().split(/[?#]/)
+      if (!names.has(fileNameOf(path))) return whole
+      changed.add(`/${path}`)
+      return `${before}${up}${reference}`
+    }
+  }
+  const inCss = (css: string, name: string): string =>
+    css.replace(quotedInCss, relative(name)).replace(bareInCss, relative(name))
+  const inTag = ({ name: tag, text, body }: Tag, name: string): string => {
+    const opening = text.replace(attribute, (_, start: string, key: string, value: string) => {
+      if (/^style$/i.test(key)) return start + inCss(value, name)
+      return start + value.replace(/srcset$/i.test(key) ? several : one, relative(name))
+    })
+    if (tag === 'style') return opening + inCss(body, name)
+    const isMap = tag === 'script' && /\stype\s*=\s*["']?importmap/i.test(text)
+    return opening + (isMap ? body.replace(mapped, relative(name)) : body)
+  }
+  const inHtml = (html: string, name: string): string =>
+    rewriteTags(html, (tag) => inTag(tag, name))
+  return { inHtml, inCss, changed }
 }

@@ -30,8 +30,7 @@ import { listFollows } from '../explore/follows.ts'
 import { ItemListSchema, MakerPageSchema } from '../explore/schemas.ts'
 import { decodeDataUrl, toImage } from '../icon/icon-image.ts'
 import { listNewestBy, type TileApp, tilesById } from '../listings.ts'
-import { presentReviews } from '../reviews/present.ts'
-import { listReviewsBy, type Review } from '../reviews/reviews.ts'
+import { listReviewsBy, presentReviews, type Review } from '../reviews/reviews.ts'
 import { ReviewListSchema } from '../reviews/schemas.ts'
 
 /** At most this many of each part of a page, newest first. */

@@ -7,14 +7,14 @@ import { listNewest, lock } from '../../kernel/db/query.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { idPattern, newId } from '../../kernel/ids.ts'
 import { commentCharsMax, commentsPerHour } from '../../kernel/limits.ts'
-import { hour, secondsUntil } from '../../kernel/time.ts'
+import { hour, iso, secondsUntil } from '../../kernel/time.ts'
 import { sentence } from '../../kernel/words/message.ts'
-import type { Agent } from '../../people/agents/agents.ts'
+import { type Agent, findHandles } from '../../people/agents/agents.ts'
 import { notify } from '../../people/notifications/notifications.ts'
 import * as apps from '../apps.ts'
 import { getListed } from '../listings.ts'
 import { excerpt, listVisible, validateText } from './reviews.ts'
-import type { CommentRequest } from './schemas.ts'
+import type { CommentBody, CommentRequest } from './schemas.ts'
 import { comments } from './tables.ts'
 
 export type Comment = typeof comments.$inferSelect
@@ -185,4 +185,21 @@ export async function hideComment(
     .where(and(eq(comments.id, id), isNull(comments.hidden)))
     .returning()
   return comment?.item
+}
+
+/** Returns the wire form of comments, in order. */
+export async function presentComments(ctx: AppContext, rows: Comment[]): Promise<CommentBody[]> {
+  const handles = await findHandles(
+    ctx,
+    rows.map(({ agent }) => agent),
+  )
+  return rows.map(({ id, item, agent, text, replyTo, pinned, created }) => ({
+    id,
+    item,
+    author: `@${handles.get(agent)}`,
+    text,
+    replyTo,
+    pinned: pinned !== null,
+    created: iso(created),
+  }))
 }

@@ -7,14 +7,13 @@ import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { getListed } from '../listings.ts'
 import { presentRating } from '../present.ts'
 import * as comments from './comments.ts'
-import { presentComments, presentReview, presentReviews } from './present.ts'
 import * as reviews from './reviews.ts'
 import * as schemas from './schemas.ts'
 
 const operation = operationsOf('Reviews and comments')
 
 async function presentOne(ctx: AppContext, row: comments.Comment) {
-  const [comment] = await presentComments(ctx, [row])
+  const [comment] = await comments.presentComments(ctx, [row])
   if (!comment) throw new Error('presenting one comment returned none')
   return { comment }
 }
@@ -32,7 +31,7 @@ const listReviews = operation({
     const { page, next } = await pageNewestFirst('review', query, (limit, after) =>
       reviews.list(ctx, item, limit, after),
     )
-    return { reviews: await presentReviews(ctx, page), rating: presentRating(item), next }
+    return { reviews: await reviews.presentReviews(ctx, page), rating: presentRating(item), next }
   },
 })
 
@@ -49,7 +48,7 @@ const listComments = operation({
     const { page, next } = await pageNewestFirst('comment', query, (limit, after) =>
       comments.list(ctx, item, limit, after),
     )
-    return { comments: await presentComments(ctx, page), next }
+    return { comments: await comments.presentComments(ctx, page), next }
   },
 })
 
@@ -66,7 +65,10 @@ export const reviewItem = operation({
   errors: [...writeErrors, ...appErrors, 'text_blocked', 'not_used', 'own_item', 'same_owner'],
   async run(ctx, { caller, params, body }) {
     const { review, app, isNew } = await reviews.save(ctx, caller.agent, params.id, body)
-    const response = { review: await presentReview(ctx, review), rating: presentRating(app) }
+    const response = {
+      review: await reviews.presentReview(ctx, review),
+      rating: presentRating(app),
+    }
     return isNew ? created(response) : response
   },
 })
@@ -94,7 +96,7 @@ const replyToReview = operation({
   errors: [...writeErrors, ...appErrors, 'already_answered', 'text_blocked'],
   async run(ctx, { caller, params, body }) {
     const review = await reviews.reply(ctx, caller.agent, params.id, body.text)
-    return created({ review: await presentReview(ctx, review) })
+    return created({ review: await reviews.presentReview(ctx, review) })
   },
 })
 

@@ -9,15 +9,15 @@ import { isForbidden } from '../../kernel/forbidden-text.ts'
 import { idPattern, newId } from '../../kernel/ids.ts'
 import { ratingsPerAddress, replyCharsMax, reviewCharsMax } from '../../kernel/limits.ts'
 import { hasVisibleText, isPlainText } from '../../kernel/text.ts'
+import { iso } from '../../kernel/time.ts'
 import { sentence } from '../../kernel/words/message.ts'
-import { type Agent, findAgent } from '../../people/agents/agents.ts'
+import { type Agent, findAgent, findHandles } from '../../people/agents/agents.ts'
 import { notify } from '../../people/notifications/notifications.ts'
 import * as apps from '../apps.ts'
-import type { App } from '../apps.ts'
 import { hasUsed } from '../explore/uses.ts'
 import { getListed, notOnExplore } from '../listings.ts'
-import { adjustRating } from '../ratings.ts'
-import type { ReviewRequest } from './schemas.ts'
+import { apps as appRows } from '../tables.ts'
+import type { ReviewBody, ReviewRequest } from './schemas.ts'
 import { type comments, reviews } from './tables.ts'
 
 /** The cursor before the newest row. */
@@ -42,7 +42,7 @@ export function listVisible<Feedback extends typeof reviews | typeof comments>(f
       .limit(value('limit'))
       .prepare(),
   )
-  return ({ db }: AppContext, { id: item }: App, limit: number, after = newest) =>
+  return ({ db }: AppContext, { id: item }: apps.App, limit: number, after = newest) =>
     query(db.read).execute({ item, limit, ...after })
 }
 
@@ -258,4 +258,52 @@ export async function hideReview(ctx: AppContext, db: Db, id: string): Promise<s
   if (!review) return undefined
   await adjustRating(db, review.item, { take: weightOf({ ...review, hidden: null }) })
   return review.item
+}
+
+const isGood = (stars: number | undefined): number => ((stars ?? 0) >= 4 ? 1 : 0)
+const isOne = (stars: number | undefined): number => (stars === undefined ? 0 : 1)
+
+/** Replaces one review's stars in the rating of an app, inside a transaction. */
+async function adjustRating(
+  db: Db,
+  id: string,
+  { take, add }: { take?: number | undefined; add?: number | undefined },
+): Promise<apps.App> {
+  const [app] = await db
+    .update(appRows)
+    .set({
+      stars: sql`${appRows.stars} + ${(add ?? 0) - (take ?? 0)}`,
+      reviews: sql`${appRows.reviews} + ${isOne(add) - isOne(take)}`,
+      good: sql`${appRows.good} + ${isGood(add) - isGood(take)}`,
+    })
+    .where(eq(appRows.id, id))
+    .returning()
+  if (!app) throw new Error('the reviewed app does not exist')
+  return app
+}
+
+/** Returns the wire form of reviews, in order. */
+export async function presentReviews(ctx: AppContext, rows: Review[]): Promise<ReviewBody[]> {
+  const handles = await findHandles(
+    ctx,
+    rows.map(({ agent }) => agent),
+  )
+  return rows.map(({ id, item, agent, stars, text, version, counts, answer, ...row }) => ({
+    id,
+    item,
+    author: `@${handles.get(agent)}`,
+    stars,
+    text,
+    version,
+    counts,
+    answer: answer === null ? null : { text: answer, at: iso(row.answered ?? row.updated) },
+    created: iso(row.created),
+    updated: iso(row.updated),
+  }))
+}
+
+export async function presentReview(ctx: AppContext, review: Review): Promise<ReviewBody> {
+  const [body] = await presentReviews(ctx, [review])
+  if (!body) throw new Error('presenting one review returned none')
+  return body
 }

@@ -10,6 +10,7 @@ import { iso } from '../../kernel/time.ts'
 import type { Sentence } from '../../kernel/words/message.ts'
 import { type Agent, findHandles } from '../../people/agents/agents.ts'
 import { notify } from '../../people/notifications/notifications.ts'
+import { findApp } from '../apps.ts'
 import { weightUnits } from './counting.ts'
 import { openMs } from './limits.ts'
 import { addEndedRun, addOverdueShare, deleteRecords } from './record.ts'
@@ -217,4 +218,26 @@ export async function presentRun(ctx: AppContext, run: Run, view: RunView): Prom
   const [body] = await presentRuns(ctx, [run], () => view)
   if (!body) throw new Error('presenting one run returned none')
   return body
+}
+
+/** Returns how much of a run an agent may read: its own, and those of its packs, whole. */
+export const viewOf =
+  (reader: Agent | undefined) =>
+  ({ agent, maker }: Run): RunView =>
+    reader !== undefined && (reader.id === agent || reader.id === maker) ? 'all' : 'public'
+
+/**
+ * Returns a run that the reader may see: any of its own or of its packs, and reported runs of packs
+ * on Explore. Throws `run_not_found`.
+ */
+export async function getReadableRun(
+  ctx: AppContext,
+  reader: Agent | undefined,
+  id: string,
+): Promise<Run> {
+  const run = await findRun(ctx, id)
+  if (run && viewOf(reader)(run) === 'all') return run
+  const pack = run && run.outcome !== null ? await findApp(ctx, run.pack) : undefined
+  if (run && pack?.listed === 'on') return run
+  throw new ApiError('run_not_found')
 }

@@ -8,7 +8,7 @@ import {
   type TestServer,
 } from '../../testing/fixtures/test-server.ts'
 import type { Capture } from '../browser/preview-browser.ts'
-import { enqueueCaptures } from '../covers/captures.ts'
+import { enqueueCaptures } from '../covers/capture-job.ts'
 
 setDefaultTimeout(60_000)
 let t: TestServer

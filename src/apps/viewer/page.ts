@@ -1,12 +1,13 @@
+import { Html, html } from '../../kernel/html.ts'
 import { createImmutableEntity, type Entity } from '../../kernel/http/entity.ts'
 import { getPublicFile, type PublicFile, readPublicText } from '../../kernel/public-files.ts'
 import { escapeHtml } from '../../kernel/text.ts'
-import { t } from '../../kernel/words/message.ts'
+import { msg, t } from '../../kernel/words/message.ts'
 import { languageAttributes, scriptWords } from '../../kernel/words/words.ts'
 import type { Knob } from '../knobs/knobs.ts'
 import type { HostedApp } from './app-source.ts'
-import { manifestLinks } from './own-manifest.ts'
-import { allow, embedCode, sandbox } from './policy.ts'
+import { iconPath, manifestLinks } from './own-manifest.ts'
+import { allow, embedCode, messageHeaders, sandbox } from './policy.ts'
 
 /** A script or a style inside a page, with its hash for the policy. */
 interface Inline {
@@ -311,9 +312,58 @@ const mark =
   '<svg viewBox="0 0 32 32" aria-hidden=true><rect width=32 height=32 rx=7 /><path d="M7.5 7.5h8M11.5 7.5V25"/><circle cx=18 cy=19 r=6 /></svg>'
 
 /** Renders a page in the style of messages. `more` is for its head. */
-export const messageDocument = (
+const messageDocument = (
   { title, body, more }: { title: string; body: string; more: string },
   parts: PageAssets,
 ): string => `<!doctype html><html ${languageAttributes()}>
 ${head(title, parts.messageStyle.text, more)}
 <body><header><a class=brand href="/">${mark}Berth</a></header><main class=message>${body}</main>`
+
+/** Returns the path of the page that installs the app at a path. It is in the scope of the app. */
+export const installPath = (at: string): string => `${at}/install`
+
+const menus = [
+  [msg('Safari on iPhone and iPad'), msg('Share, then Add to Home Screen')],
+  [msg('Safari on Mac'), msg('File, then Add to Dock')],
+  [msg('Chrome and Edge'), msg('Menu, then Install or Add to home screen')],
+  [msg('Firefox on Android'), msg('Menu, then Add to Home screen')],
+] as const
+
+/**
+ * Renders the page that installs an app. The page of the app itself has only a link to it, and
+ * loads no script for it.
+ */
+export function installPage(app: HostedApp, parts: PageAssets, hasCopy: boolean): Response {
+  const at = `/a/${app.id}`
+  const title = t('Install {title}', { title: app.title })
+  const about = hasCopy
+    ? html`<p>
+          It opens like an app of its own, in full screen. Without a network it opens with what you
+          saved in it. What it gets from this server, such as models, scores and shared data, needs
+          the network.
+        </p>
+        <p id="copied" role="status"></p>`
+    : html`<p>It opens like an app of its own, in full screen. It needs the network.</p>`
+  const body = html`<img src="${iconPath(app, '192')}" alt="" width="96" height="96" />
+    <h1>${title}</h1>
+    ${about}
+    <p id="done" role="status"></p>
+    <p><button id="install" hidden>Install</button></p>
+    <ul id="help">
+      ${menus.map(([browser, menu]) => html`<li><b>${browser}</b><br />${menu}</li>`)}
+    </ul>
+    <p><a class="quiet" href="${at}">Open the app</a></p>
+    ${new Html(scriptWords('frame'))}`.text
+  const headers = messageHeaders(parts.messageStyle.hash, parts.install.hash)
+  const policy = headers['content-security-policy'] ?? ''
+  return new Response(
+    messageDocument({ title, body, more: manifestLinks(app) }, parts) +
+      `<script>${parts.install.text}</script>`,
+    {
+      headers: {
+        ...headers,
+        'content-security-policy': `${policy}; manifest-src 'self'; img-src 'self'; worker-src 'self'`,
+      },
+    },
+  )
+}

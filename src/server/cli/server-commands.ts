@@ -149,7 +149,7 @@ const backupCommands = (): Command[] => [
     .option('--keep <counts>', 'the archives to keep there, such as 24h,7d,4w')
     .option('--every <time>', 'repeat, such as 1h, until Ctrl-C')
     .action(async ([word, ...more]: string[], { to, keep, every, ...flags }: BackupFlags) => {
-      const { backUpEvery, verify } = await import('./backup.ts')
+      const { backUpEvery, verify } = await import('./copies.ts')
       const config = configOf(flags, false, [], {
         ...(to !== undefined && { BACKUP_TO: to }),
         ...(keep !== undefined && { BACKUP_KEEP: keep }),
@@ -171,7 +171,7 @@ const backupCommands = (): Command[] => [
     .argument('[words...]')
     .usage('<folder | archive | newest> [options]')
     .action(async (words: string[], flags: Flags) => {
-      const { restore } = await import('./backup.ts')
+      const { restore } = await import('./copies.ts')
       const work = () => restore(configOf(flags), words)
       await printResult(await withBar('Restoring', work), flags.json)
     }),

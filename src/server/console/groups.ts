@@ -1,7 +1,7 @@
 import { html, type Part } from '../../kernel/html.ts'
 import { t } from '../../kernel/words/message.ts'
-import { changeGroup } from '../../people/group-operations.ts'
 import { type Group, listGroups } from '../../people/groups.ts'
+import { changeGroup } from '../../people/operations.ts'
 import { section } from '../../site/components.ts'
 import { form } from '../../site/form.ts'
 import { button, type Form, inputField, postForm } from '../../site/forms.ts'

@@ -1,3 +1,4 @@
+import { listItems } from '../../apps/explore/explore.ts'
 import { countByQueue } from '../../jobs/jobs.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
@@ -6,6 +7,7 @@ import { readObservations } from '../../kernel/state/observations.ts'
 import { minute } from '../../kernel/time.ts'
 import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { listDailyIncome, readTotals } from '../../money/ledger/reports.ts'
+import { openMethods } from '../../money/payments/coins/method.ts'
 import { countAgents } from '../../people/agents/agents.ts'
 import { countPeople } from '../../people/people.ts'
 import { spendingChart } from '../../site/chart.ts'
@@ -21,8 +23,9 @@ import {
 import { button, hiddenField, postForm } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import type { UserRequest } from '../../site/session.ts'
+import { readFirstApp } from '../../store/data-files.ts'
 import { listOpenCases } from '../operator/cases.ts'
-import { readChecklist, type SetupStep, type SetupStepName } from '../operator/checklist.ts'
+import { listBackups } from '../operator/console-backups.ts'
 import { historyStart, listMetrics, type MetricsPoint } from '../operator/metrics-history.ts'
 import {
   type Collected,
@@ -271,5 +274,48 @@ function filesState({ config: { s3Bucket } }: AppContext, problem: string | unde
         ? t('In bucket {s3Bucket}', { s3Bucket })
         : t('Unavailable: {problem}', { problem }),
     ],
+  ]
+}
+
+type SetupStepName = 'provider' | 'url' | 'backup' | 'app' | 'payments' | 'developer'
+
+/** A step of setting up a server. It is done when the server is in that state. */
+interface SetupStep {
+  name: SetupStepName
+  isDone: boolean
+  /** A server may well do without it. */
+  isOptional: boolean
+}
+
+/** Returns the steps with their current state. Backups of PostgreSQL are not visible here. */
+async function readChecklist(ctx: AppContext): Promise<SetupStep[]> {
+  const { config, upstreams, db, x402 } = ctx
+  const [{ backups }, sample, { items }] = await Promise.all([
+    listBackups(ctx),
+    readFirstApp(config.dataDir),
+    listItems(ctx, { limit: 2 }),
+  ])
+  const step = (name: SetupStepName, isDone: boolean, isOptional = false): SetupStep => ({
+    name,
+    isDone,
+    isOptional,
+  })
+  const backup = step(
+    'backup',
+    config.backupTo !== '' || backups.some(({ manifest }) => manifest !== undefined),
+  )
+  return [
+    step(
+      'provider',
+      upstreams.names.some((name) => name !== 'demo'),
+    ),
+    step('url', config.appUrl !== ''),
+    ...(db.file ? [backup] : []),
+    step(
+      'app',
+      items.some(({ id }) => id !== sample),
+    ),
+    step('payments', openMethods(config).length > 0 || x402 !== undefined, true),
+    step('developer', config.gatewayDeveloperRole === 'system', true),
   ]
 }

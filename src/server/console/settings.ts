@@ -1,4 +1,4 @@
-import { modelSettingWarnings } from '../../apps/models/model-call.ts'
+import { modelSettingWarnings } from '../../apps/model-call.ts'
 import { expectedOf } from '../../kernel/config/setting-types.ts'
 import { type ConfigRow, sections, SettingsSchema } from '../../kernel/config/settings.ts'
 import { defaultOf, editableSettings, isFixed, isSecret } from '../../kernel/config/values.ts'

@@ -7,6 +7,7 @@ import { expireHolds } from '../../gateway/usage/expire-holds.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import type { PublicFile } from '../../kernel/public-files.ts'
+import { second } from '../../kernel/time.ts'
 import { responseRow } from '../../money/idempotency/idempotency.ts'
 import type { PaymentRow } from '../../money/payments/x402/rows.ts'
 import { notifyIfLow } from '../../people/notifications/notifications.ts'
@@ -54,4 +55,36 @@ async function recordPayment(ctx: AppContext, db: Db, payment: PaymentRow): Prom
   }
   const { notifyOfPayment } = await import('../../people/notifications/notifications.ts')
   return notifyOfPayment(ctx, db, payment)
+}
+
+/** The delay before the first run, so that the first requests do not wait for it. */
+const startDelayMs = second
+
+/**
+ * Starts jobs and periodic work after a second. Of several servers on a database one does the work
+ * that is not for every process. Returns the function that stops the work.
+ */
+export function startMaintenance(ctx: AppContext): () => void {
+  const start = async (): Promise<void> => {
+    const { tasks } = await import('../operator/maintenance-tasks.ts')
+    if (isStopped) return
+    void ctx.jobs.start()
+    for (const [name, everyMs, run, where] of tasks) {
+      let isRunning = false
+      const runTask = async (): Promise<void> => {
+        if (isRunning || (where !== 'everywhere' && !ctx.presence.isLeader)) return
+        isRunning = true
+        await run(ctx).catch((error: unknown) => ctx.log.error('maintenance', error, { name }))
+        isRunning = false
+      }
+      void runTask()
+      timers.push(setInterval(runTask, everyMs).unref())
+    }
+  }
+  let isStopped = false
+  const timers: Timer[] = [setTimeout(start, startDelayMs).unref()]
+  return () => {
+    isStopped = true
+    timers.forEach((timer) => clearTimeout(timer))
+  }
 }

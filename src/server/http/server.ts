@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-import { modelSettingWarnings } from '../../apps/models/model-call.ts'
+import { modelSettingWarnings } from '../../apps/model-call.ts'
 import { flushOpens } from '../../apps/opens.ts'
 import { isSocketPassed, originAt } from '../../kernel/config/load.ts'
 import type { Config } from '../../kernel/config/settings.ts'
@@ -23,7 +23,7 @@ import { settlementsJournal } from '../../store/restore-swap.ts'
 import { closeContext, createContext } from '../context.ts'
 import type { Certificate, Listener } from '../https/https.ts'
 import { openControlSocket } from '../operator/control.ts'
-import { startMaintenance } from '../operator/maintenance.ts'
+import { startMaintenance } from './background-work.ts'
 import type { RequestHandler } from './middleware.ts'
 import { createRouter, respondStarting } from './router.ts'
 

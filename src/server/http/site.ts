@@ -1,22 +1,27 @@
+import { Elysia } from 'elysia'
+
 import { aiRoutes } from '../../apps/ai/routes.ts'
+import { resourceMetadata, serverMetadata } from '../../apps/connectors/metadata.ts'
 import { packSite } from '../../apps/packs/site-routes.ts'
 import type { Pages } from '../../apps/viewer/pages.ts'
 import { viewerRoutes } from '../../apps/viewer/routes.ts'
 import { unknownOperation } from '../../gateway/error-response.ts'
 import type { Urls } from '../../kernel/config/load.ts'
 import type { AppContext } from '../../kernel/context.ts'
+import { ApiError } from '../../kernel/errors.ts'
 import { prefers } from '../../kernel/http/accept.ts'
+import { urlsFor } from '../../kernel/http/host.ts'
 import { checkPath } from '../../kernel/http/path.ts'
 import { pathOf } from '../../kernel/http/request-context.ts'
 import { errorResponse } from '../../kernel/http/response.ts'
 import type { PublicFile } from '../../kernel/public-files.ts'
+import { checkAgentsOn } from '../../people/authentication.ts'
 import { queryOf } from '../../site/components.ts'
 import type { ReadOpenApi } from '../../site/docs/api-operations.ts'
 import { errorPage, internalErrorPage, sendErrorPage, unknownPage } from '../../site/error-pages.ts'
 import { guideFiles } from '../../site/guide/routes.ts'
 import { createLayout } from '../../site/layout.ts'
 import { privateRoutes, publicRoutes } from '../../site/routes.ts'
-import { metadataRoutes } from '../../site/sign-in/metadata.ts'
 import { consoleRoutes } from '../console/routes.ts'
 import { metricsRoute } from '../operator/metrics.ts'
 import { createApp } from './routes.ts'
@@ -69,4 +74,24 @@ function wrongBaseUrl(
   const response = errorResponse(unknownOperation(method, pathOf(url), allowed, instead))
   response.headers.set('cache-control', 'no-store')
   return response
+}
+
+/** Clients of every origin read the metadata, which names the host that they requested. */
+const json = (value: unknown): Response =>
+  Response.json(value, { headers: { 'access-control-allow-origin': '*', vary: 'host' } })
+
+/** The metadata by which programs find the sign-in (RFC 8414, RFC 9728). */
+const metadataRoutes = (ctx: AppContext) => {
+  const readResource = ({ request }: { request: Request }): Response => {
+    const metadata = resourceMetadata(urlsFor(ctx, request.headers), pathOf(request.url))
+    if (metadata) return json(metadata)
+    throw new ApiError('not_found', { what: 'resource' })
+  }
+  return new Elysia()
+    .onTransform(() => checkAgentsOn(ctx))
+    .get('/.well-known/oauth-authorization-server', ({ request }) =>
+      json(serverMetadata(urlsFor(ctx, request.headers))),
+    )
+    .get('/.well-known/oauth-protected-resource', readResource)
+    .get('/.well-known/oauth-protected-resource/*', readResource)
 }

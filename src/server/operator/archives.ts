@@ -2,6 +2,7 @@ import { join } from 'node:path'
 
 import type { Config } from '../../kernel/config/settings.ts'
 import type { AppContext } from '../../kernel/context.ts'
+import { ApiError } from '../../kernel/errors.ts'
 import { currentProgress } from '../../kernel/progress.ts'
 import { lookUp } from '../../kernel/schema.ts'
 import type { RunningWork } from '../../kernel/state/backup-work.ts'
@@ -18,9 +19,8 @@ import type { ArchiveMessage } from '../../store/archive.worker.ts'
 import { type ArchiveRequest, decryptBackup } from '../../store/archives.ts'
 import { backupName } from '../../store/backups.ts'
 import { createStagingFolder, removeStagingFolder } from '../../store/restore-swap.ts'
-import { startWork } from './backup-work.ts'
 import { type AfterCheck, createBackup, restoreBackup, verifyBackup } from './backup.ts'
-import { type CommandResult, failed, succeeded } from './command-result.ts'
+import { type CommandResult, failed, failedWith, succeeded } from './command-result.ts'
 
 const unitMs: Record<string, number> = { m: minute, h: hour, d: day, w: 7 * day }
 
@@ -231,3 +231,24 @@ export const restoreArchive = (
   file: string | undefined,
 ): Promise<CommandResult> =>
   restoreBackup(config, () => unpack(config, clock, file, createScratch(config, clock)), clock)
+
+/** Starts work on a backup, one at a time. `listBackups` returns its result. Throws `busy`. */
+export function startWork(
+  ctx: AppContext,
+  { what, name }: Pick<RunningWork, 'what' | 'name'>,
+  work: () => Promise<CommandResult>,
+): Promise<CommandResult> {
+  const state = ctx.state.backupWork
+  if (state.running) throw new ApiError('busy', { what: 'Another backup' })
+  state.running = { what, name, since: ctx.clock.now() }
+  return work()
+    .catch((error: unknown) => {
+      ctx.log.error('backup', error, { name })
+      return failedWith(error)
+    })
+    .then((result) => {
+      state.results.set(name, result)
+      state.running = undefined
+      return result
+    })
+}

@@ -1,7 +1,7 @@
 import { uploadContents } from '../../apps/app-data/uploads.ts'
+import { appFiles } from '../../apps/apps.ts'
 import * as assets from '../../apps/assets/assets.ts'
-import { screenshots } from '../../apps/covers/file-references.ts'
-import * as apps from '../../apps/file-references.ts'
+import { screenshotFiles } from '../../apps/covers/screenshots.ts'
 import * as imports from '../../apps/imports/imports.ts'
 import * as libraries from '../../apps/libraries/store.ts'
 import * as files from '../../gateway/files/files.ts'
@@ -12,12 +12,10 @@ const pageSize = 100
 
 /** The columns that reference stored files. A file that none references is an orphan. */
 const references = [
-  apps.packs,
+  ...appFiles,
   ...assets.contents,
   uploadContents,
-  apps.icons,
-  ...apps.covers,
-  ...screenshots,
+  ...screenshotFiles,
   libraries.files,
   libraries.uses,
   imports.ledgers,

@@ -4,7 +4,6 @@ import { isPackKind } from '../../apps/kinds.ts'
 import { getListed } from '../../apps/listings.ts'
 import { listActingAgents } from '../../apps/owners/owned-agents.ts'
 import * as comments from '../../apps/reviews/comments.ts'
-import { presentComments, presentReviews } from '../../apps/reviews/present.ts'
 import * as reviews from '../../apps/reviews/reviews.ts'
 import type { CommentBody, ReviewBody } from '../../apps/reviews/schemas.ts'
 import type { AppContext } from '../../kernel/context.ts'
@@ -247,14 +246,14 @@ export async function renderFeedback(
   const app = await getListed(ctx, item.id)
   const [rated, commented] = await Promise.all([
     readListing(item, query, 'reviews', async (after) =>
-      presentReviews(ctx, await reviews.list(ctx, app, rowsMax + 1, after)),
+      reviews.presentReviews(ctx, await reviews.list(ctx, app, rowsMax + 1, after)),
     ),
     readListing(item, query, 'comments', async (after) =>
-      presentComments(ctx, await comments.list(ctx, app, rowsMax + 1, after)),
+      comments.presentComments(ctx, await comments.list(ctx, app, rowsMax + 1, after)),
     ),
   ])
   const pinned = await comments.findPinned(ctx, app)
-  const first = pinned ? await presentComments(ctx, [pinned]) : []
+  const first = pinned ? await comments.presentComments(ctx, [pinned]) : []
   commented.all = [...first, ...commented.all.filter(({ id }) => id !== pinned?.id)]
   const hasComments = app.comments || commented.all.length > 0
   const replyTo = commented.all.find(({ id }) => id === query.get('reply'))

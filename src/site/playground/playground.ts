@@ -5,7 +5,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { demoBuilder } from '../../apps/models/model-call.ts'
+import { demoBuilder } from '../../apps/model-call.ts'
 import { spenderOf } from '../../gateway/authentication.ts'
 import * as catalog from '../../gateway/catalog/catalog.ts'
 import type { ModelResponse } from '../../gateway/catalog/schemas.ts'

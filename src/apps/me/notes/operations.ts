@@ -1,12 +1,12 @@
 import type { AppContext } from '../../../kernel/context.ts'
 import { pageHighestFirst } from '../../../kernel/cursor.ts'
 import { rejectRequest } from '../../../kernel/errors.ts'
-import type { Caller } from '../../../people/agents/caller.ts'
+import type { Caller } from '../../../people/agents/spending.ts'
 import { agent, agentKey, isStillAuthorized } from '../../../people/authentication.ts'
 import * as notifications from '../../../people/notifications/notifications.ts'
 import { operationsOf, writeErrors } from '../../../people/operation.ts'
-import * as schemas from './schemas.ts'
 import { presentNote } from './schemas.ts'
+import * as schemas from './schemas.ts'
 import * as watch from './watch.ts'
 
 const operation = operationsOf('Your things')

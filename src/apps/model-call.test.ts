@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { startTestServer } from '../../testing/fixtures/test-server.ts'
+import { startTestServer } from '../testing/fixtures/test-server.ts'
 import { modelSettingWarnings } from './model-call.ts'
 
 const warningsFor = async (settings: Parameters<typeof startTestServer>[0]): Promise<string[]> => {
