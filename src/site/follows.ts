@@ -6,22 +6,13 @@ import { idPattern } from '../kernel/ids.ts'
 import { t } from '../kernel/words/message.ts'
 import { findHandles } from '../people/agents/agents.ts'
 import { renderAvatar } from './art.ts'
-import { makerPage } from './explore/maker.ts'
+import { personalMakerPage } from './explore/maker.ts'
 import { followForm } from './follow-control.ts'
 import { form } from './form.ts'
 import { renderDate } from './format.ts'
 import type { Layout, Page } from './layout.ts'
 import { emptyState, itemList, numberPager, paginate } from './lists.ts'
-import {
-  findUser,
-  type PageInput,
-  pageRoutes,
-  privatePage,
-  redirectTo,
-  userForm,
-  userPage,
-  type UserRequest,
-} from './session.ts'
+import { pageRoutes, redirectTo, userForm, userPage, type UserRequest } from './session.ts'
 
 const rowsMax = 50
 
@@ -83,19 +74,4 @@ const makerPath = (name: string): string =>
 function pageOf(from: string, maker: string): string {
   if (from === 'list') return followingPath
   return idPattern.test(from) ? `/explore/${from}` : makerPath(maker)
-}
-
-const personalMakerPage = (
-  { ctx, query, token, visitor: { person } }: UserRequest,
-  name: string,
-  message?: string,
-) => makerPage(ctx, name, query, { token, person, message })
-
-/** Returns the page of a maker for a signed-in person; undefined without a session. */
-export async function findPersonalMakerPage(
-  input: PageInput,
-  name: string,
-): Promise<Response | undefined> {
-  const req = await findUser(input)
-  return req && privatePage(req, await personalMakerPage(req, name))
 }

@@ -6,15 +6,18 @@ import { isPackKind } from '../apps/kinds.ts'
 import { defaultOf } from '../kernel/config/values.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { type Html, html } from '../kernel/html.ts'
+import { prefers } from '../kernel/http/accept.ts'
 import { msg, t } from '../kernel/words/message.ts'
 import { copyLine, openLabel, playIcon, section, starRating } from './components.ts'
 import { formatCount } from './format.ts'
-import { getGuide } from './guide/guide.ts'
+import { getGuide, guideMarkdown } from './guide/guide.ts'
 import { discoveryLinks } from './guide/routes.ts'
-import type { Page } from './layout.ts'
+import type { Layout, Page } from './layout.ts'
 import { emptyState } from './lists.ts'
 import { waysToMake } from './new/new.ts'
+import { sendPopular } from './public-pages.ts'
 import { boatsMax, renderQuay } from './quay.ts'
+import { pageRoutes } from './session.ts'
 import { readShelves, renderShelf } from './shelves.ts'
 import { playHere } from './tiles.ts'
 
@@ -22,7 +25,21 @@ import { playHere } from './tiles.ts'
 export const agentPrompt = ({ urls }: AppContext): Html =>
   html`Read <bdi>${urls.app}/skill.md</bdi>, then make me a small game and give me its link.`
 
-export async function homePage(ctx: AppContext): Promise<Page> {
+/** The home page. Agents that request it receive the guide. */
+export const homeRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout).get('/', ({ input, request }) => {
+    const isBrowser = prefers(request, 'text/html', 'text/markdown')
+    if (isBrowser || !ctx.config.agentsOn) return sendPopular(input, '/', () => homePage(ctx))
+    const guide = getGuide(ctx)
+    const headers = { vary: 'accept', link: discoveryLinks(ctx) }
+    if (prefers(request, 'application/json', 'text/markdown')) {
+      return Response.json(guide, { headers })
+    }
+    const type = { 'content-type': 'text/markdown; charset=utf-8' }
+    return new Response(guideMarkdown(guide), { headers: { ...headers, ...type } })
+  })
+
+async function homePage(ctx: AppContext): Promise<Page> {
   const item = await findHero(ctx)
   const rows = (await readShelves(ctx, item?.id)).slice(0, rowsMax)
   const welcome = html`<div class="hero">

@@ -1,17 +1,8 @@
-import type { AppContext } from '../kernel/context.ts'
 import { cacheUntilCommit } from '../kernel/db/query.ts'
 import { type Entity, entityResponse } from '../kernel/http/entity.ts'
 import { currentLanguage } from '../kernel/words/words.ts'
-import { queryOf } from './components.ts'
-import {
-  type Layout,
-  type Page,
-  pageEntity,
-  type RenderedPage,
-  renderedResponse,
-  renderPage,
-} from './layout.ts'
-import { findUser, privatePage } from './session.ts'
+import { type Page, pageEntity, type RenderedPage, renderedResponse, renderPage } from './layout.ts'
+import { findUser, type PageInput, privatePage } from './session.ts'
 
 const cachedPagesMax = 200
 const popularPages = cacheUntilCommit<Entity>(cachedPagesMax)
@@ -22,29 +13,35 @@ const keyOf = (name: string): string => `${currentLanguage()} ${name}`
 
 type PageSource = () => Page | Promise<Page>
 
-/** Sends public pages: rendered once for all visitors, or with the header of a signed-in one. */
-export function publicPages(ctx: AppContext, layout: Layout) {
-  const findPersonal = async (
-    request: Request,
-    page: PageSource,
-  ): Promise<Response | undefined> => {
-    const req = await findUser({ ctx, layout, request, query: queryOf(request) })
-    return req && privatePage(req, { section: '/', ...(await page()) })
-  }
-  const sendUncached = async (request: Request, page: PageSource): Promise<Response> =>
-    (await findPersonal(request, page)) ?? renderedResponse(renderPage(layout, await page()))
-  return {
-    sendUncached,
-    async send(request: Request, name: string, page: PageSource): Promise<Response> {
-      const render = async () => renderPage(layout, await page())
-      const personal = await findPersonal(request, page)
-      return personal ?? renderedResponse(await otherPages(ctx.db, keyOf(name), render))
-    },
-    /** Compresses the page once as well. */
-    async sendPopular(request: Request, name: string, page: PageSource): Promise<Response> {
-      const render = async () => pageEntity(layout, await page())
-      const personal = await findPersonal(request, page)
-      return personal ?? entityResponse(request, await popularPages(ctx.db, keyOf(name), render))
-    },
-  }
+/** Sends a public page with the header of a signed-in person; undefined without a session. */
+async function findPersonal(input: PageInput, page: PageSource): Promise<Response | undefined> {
+  const req = await findUser(input)
+  return req && privatePage(req, { section: '/', ...(await page()) })
+}
+
+/** Sends a public page that is rendered for each visitor. */
+export const sendUncached = async (input: PageInput, page: PageSource): Promise<Response> =>
+  (await findPersonal(input, page)) ?? renderedResponse(renderPage(input.layout, await page()))
+
+/** Sends a public page that is rendered once for all visitors. */
+export async function sendPage(
+  input: PageInput,
+  name: string,
+  page: PageSource,
+): Promise<Response> {
+  const render = async () => renderPage(input.layout, await page())
+  const personal = await findPersonal(input, page)
+  return personal ?? renderedResponse(await otherPages(input.ctx.db, keyOf(name), render))
+}
+
+/** Sends a public page that is also compressed once. */
+export async function sendPopular(
+  input: PageInput,
+  name: string,
+  page: PageSource,
+): Promise<Response> {
+  const render = async () => pageEntity(input.layout, await page())
+  const personal = await findPersonal(input, page)
+  if (personal) return personal
+  return entityResponse(input.request, await popularPages(input.ctx.db, keyOf(name), render))
 }

@@ -11,7 +11,7 @@ import { messagePage } from './components.ts'
 import { form } from './form.ts'
 import { alert, button, type Form, readForm, selectField, textArea } from './forms.ts'
 import type { Layout, Page } from './layout.ts'
-import { publicPages } from './public-pages.ts'
+import { sendUncached } from './public-pages.ts'
 import { getPageRequest, pageRoutes, withErrorPage } from './session.ts'
 
 /** A reported app, or `@handle` of a person with a public page. */
@@ -30,10 +30,10 @@ async function findReported(ctx: AppContext, id: string, request: Request): Prom
 /** Reports of apps and people, which need no account. */
 export const reportRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)
-    .get('/report/:id', ({ params, input: { request, query } }) =>
-      publicPages(ctx, layout).sendUncached(request, async () => {
-        const reported = await findReported(ctx, params.id, request)
-        return query.has('sent') ? reportSentPage : reportPage(reported)
+    .get('/report/:id', ({ params, input }) =>
+      sendUncached(input, async () => {
+        const reported = await findReported(ctx, params.id, input.request)
+        return input.query.has('sent') ? reportSentPage : reportPage(reported)
       }),
     )
     .post('/report/:id', async ({ params, input }) => {

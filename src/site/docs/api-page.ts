@@ -5,12 +5,20 @@ import { checkAgentsOn } from '../../people/authentication.ts'
 import { copyLine } from '../components.ts'
 import { getGuide } from '../guide/guide.ts'
 import type { DescribedOperation } from '../guide/read-description.ts'
-import type { Page } from '../layout.ts'
+import type { Layout, Page } from '../layout.ts'
+import { sendPopular } from '../public-pages.ts'
+import { pageRoutes } from '../session.ts'
 import { listApis, operationPath, type ReadOpenApi, type ReferencedApi } from './api-operations.ts'
 import { pageNav, searchForm } from './docs.ts'
 
+/** The index of the API reference. */
+export const apiRoutes = (ctx: AppContext, layout: Layout, readOpenApi: ReadOpenApi) =>
+  pageRoutes(ctx, layout).get('/docs/api', ({ input }) =>
+    sendPopular(input, '/docs/api', () => apiPage(ctx, readOpenApi)),
+  )
+
 /** Renders the index of the API reference: every operation of both APIs. Throws `agents_off`. */
-export async function apiPage(ctx: AppContext, readOpenApi: ReadOpenApi): Promise<Page> {
+async function apiPage(ctx: AppContext, readOpenApi: ReadOpenApi): Promise<Page> {
   checkAgentsOn(ctx)
   const apis = await listApis(ctx, readOpenApi)
   const { what, quickstart, auth } = getGuide(ctx)

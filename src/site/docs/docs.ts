@@ -10,8 +10,10 @@ import { currentLanguage, inEnglish } from '../../kernel/words/words.ts'
 import type { Person } from '../../people/people.ts'
 import { searchTerm } from '../components.ts'
 import { inputField } from '../forms.ts'
-import type { Page } from '../layout.ts'
+import type { Layout, Page } from '../layout.ts'
 import { emptyState, searchField, sideNav } from '../lists.ts'
+import { sendPopular, sendUncached } from '../public-pages.ts'
+import { pageRoutes, requireUser } from '../session.ts'
 import { listApis, operationPath, type ReadOpenApi, type ReferencedApi } from './api-operations.ts'
 import { type DocsPage, docsPath, listDocs } from './pages.ts'
 
@@ -126,7 +128,7 @@ const docsValues: Html = html`<docs-values>
 </docs-values>`
 
 /** Returns the ID of the newest app of a person's agents. */
-export async function findNewestApp(ctx: AppContext, person: Person): Promise<string | null> {
+async function findNewestApp(ctx: AppContext, person: Person): Promise<string | null> {
   const agents = (await listActingAgents(ctx, person)).slice(0, agentsMax)
   const lists = await Promise.all(agents.map(({ id }) => listByMaker(ctx, id, 1)))
   const [newest] = lists.flat().toSorted((a, b) => b.created - a.created)
@@ -175,7 +177,7 @@ export function pageNav(ctx: AppContext, id: string): Html {
 }
 
 /** Renders the start of the docs: pages by the goal of the reader, or the results of a search. */
-export async function docsStart(
+async function docsStart(
   ctx: AppContext,
   query: URLSearchParams,
   readOpenApi: ReadOpenApi,
@@ -267,7 +269,7 @@ const inEnglishOnly = (article: Part): Part =>
   currentLanguage() === 'en' ? article : prose`<div lang="en" dir="ltr">${article}</div>`
 
 /** Renders a page of the docs. Throws `not_found`. */
-export function docsPage(ctx: AppContext, id: string): Page {
+function docsPage(ctx: AppContext, id: string): Page {
   const page = listDocs(ctx).find((one) => one.id === id && one.main)
   if (!page) throw new ApiError('not_found', { what: t('page of the docs'), see: t('See /docs.') })
   const path = docsPath(page)
@@ -286,3 +288,22 @@ export function docsPage(ctx: AppContext, id: string): Page {
 }
 
 const hasExamples = ({ main }: DocsPage): boolean => main?.text.includes('<copy-line') === true
+
+/** The docs, and the values of a person for their examples. */
+export const docsRoutes = (ctx: AppContext, layout: Layout, readOpenApi: ReadOpenApi) =>
+  pageRoutes(ctx, layout)
+    .get('/docs', ({ input }) => {
+      const page = () => docsStart(ctx, input.query, readOpenApi)
+      return input.query.has('q') ? sendUncached(input, page) : sendPopular(input, '/docs', page)
+    })
+    .get('/docs/:id', ({ input, params: { id } }) =>
+      sendPopular(input, `/docs/${id}`, () => docsPage(ctx, id)),
+    )
+    .get('/docs/mine', ({ input }) =>
+      requireUser(input, async ({ visitor }) =>
+        Response.json(
+          { app: await findNewestApp(ctx, visitor.person) },
+          { headers: { 'cache-control': 'no-store' } },
+        ),
+      ),
+    )

@@ -9,6 +9,8 @@ import { inputField } from '../forms.ts'
 import { type DescribedOperation, type Schema, typeOf } from '../guide/read-description.ts'
 import type { Layout, Page } from '../layout.ts'
 import { dataTable, sideNav } from '../lists.ts'
+import { sendPage } from '../public-pages.ts'
+import { pageRoutes } from '../session.ts'
 import { listApis, operationPath, type ReadOpenApi, type ReferencedApi } from './api-operations.ts'
 import { methodName } from './api-page.ts'
 import { turnNav } from './docs.ts'
@@ -143,8 +145,16 @@ const bodyKinds: Record<string, BodyKind> = {
   'multipart/form-data': 'multipart',
 }
 
+/** The pages of operations. */
+export const operationRoutes = (ctx: AppContext, layout: Layout, readOpenApi: ReadOpenApi) =>
+  pageRoutes(ctx, layout).get('/docs/api/:api/:id', ({ input, params }) =>
+    sendPage(input, `/docs/api/${params.api}/${params.id}`, () =>
+      operationPage(ctx, layout, readOpenApi, params),
+    ),
+  )
+
 /** Renders the page of an operation: to read, to copy and to try. Throws `not_found`. */
-export async function operationPage(
+async function operationPage(
   ctx: AppContext,
   layout: Layout,
   readOpenApi: ReadOpenApi,

@@ -10,9 +10,11 @@ import { copyLine, keysOf, searchTerm, withQuery } from '../components.ts'
 import { formatCount } from '../format.ts'
 import { hiddenField } from '../forms.ts'
 import { agentPrompt } from '../home.ts'
-import type { Page } from '../layout.ts'
+import type { Layout, Page } from '../layout.ts'
 import { chip, emptyState, searchField, tileList, tilesShown } from '../lists.ts'
 import { readPackFacts } from '../packs/pack-page.ts'
+import { sendPage, sendPopular } from '../public-pages.ts'
+import { pageRoutes } from '../session.ts'
 import { readShelves, renderShelf, type Shelf } from '../shelves.ts'
 import { wireWord } from '../wire-words.ts'
 
@@ -116,7 +118,7 @@ const shelfChips = (): Html =>
   </nav>`
 
 /** Renders Explore. Throws `bad_request` for a cursor of another list. */
-export async function explorePage(ctx: AppContext, query: URLSearchParams): Promise<Page> {
+async function explorePage(ctx: AppContext, query: URLSearchParams): Promise<Page> {
   const filters = readFilters(query)
   const shelves = hasFilter(filters) ? [] : await readShelves(ctx)
   const results =
@@ -196,9 +198,17 @@ function noResults(ctx: AppContext, filters: Filters): Html {
 }
 
 /** Is true for first pages without a search term, which many people open. */
-export const isPopular = (query: URLSearchParams): boolean =>
+const isPopular = (query: URLSearchParams): boolean =>
   !query.get('q') && !query.get('cursor') && !query.get('shown')
 
 /** The key of a cached page: its filters and its length, without unknown parameters. */
-export const cacheKey = (query: URLSearchParams): string =>
+const cacheKey = (query: URLSearchParams): string =>
   JSON.stringify([readFilters(query), tilesShown(query)])
+
+/** Explore and its searches. */
+export const exploreRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout).get('/explore', ({ input }) => {
+    const { query } = input
+    const [name, page] = [cacheKey(query), () => explorePage(ctx, query)]
+    return isPopular(query) ? sendPopular(input, name, page) : sendPage(input, name, page)
+  })

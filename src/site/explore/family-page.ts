@@ -4,14 +4,22 @@ import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { msg, t } from '../../kernel/words/message.ts'
 import { formatCount } from '../format.ts'
-import type { Page } from '../layout.ts'
+import type { Layout, Page } from '../layout.ts'
+import { sendPage } from '../public-pages.ts'
+import { pageRoutes } from '../session.ts'
 import { itemCover } from '../tiles.ts'
 import { itemPlace } from './item-sections.ts'
 
 type Branch = Family['remixes'][number]
 
+/** The family tree of an item. */
+export const familyRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout).get('/explore/:name/family', ({ input, params: { name } }) =>
+    sendPage(input, `${name} family`, () => familyPage(ctx, name)),
+  )
+
 /** Renders the family tree of an item. Throws `not_found`, `taken_down`. */
-export async function familyPage(ctx: AppContext, id: string): Promise<Page> {
+async function familyPage(ctx: AppContext, id: string): Promise<Page> {
   const family = await readFamily(ctx, id)
   const { item, remixes, ancestors } = family
   const { title, maker } = item

@@ -21,6 +21,7 @@ import type { Form } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import { packPage } from '../packs/pack-page.ts'
 import { imagePath } from '../paths.ts'
+import { sendPage } from '../public-pages.ts'
 import {
   findUser,
   type PageInput,
@@ -43,6 +44,7 @@ import {
   reportLink,
   useLine,
 } from './item-sections.ts'
+import { sendMaker } from './maker.ts'
 import { type FailedForm, getItemVisitor, type ItemVisitor, renderFeedback } from './reviews.ts'
 import { shareButton, sharePanel } from './share.ts'
 
@@ -69,7 +71,7 @@ async function readPageItem(ctx: AppContext, id: string): Promise<PageItem> {
 /**
  * Renders the page of an item, with forms for a signed-in person. Throws `not_found`, `taken_down`.
  */
-export async function itemPage(
+async function itemPage(
   ctx: AppContext,
   id: string,
   query: URLSearchParams,
@@ -161,9 +163,13 @@ const stats = ({ published, updated, version }: Item): Html =>
     [t('Updated'), renderDate(updated)],
   ])
 
-/** The reviews and comments of signed-in people, each as one of their agents. */
+/** The page of an item, with reviews and comments of signed-in people as one of their agents. */
 export const itemRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)
+    .get('/explore/:name', ({ input, params: { name } }) =>
+      name.startsWith('@') ? sendMaker(input, name) : sendItem(input, name),
+    )
+    .get('/explore/:name/next', async ({ params }) => redirectTo(await nextPath(ctx, params.name)))
     .get('/explore/:name/review', ({ params }) => redirectTo(itemPath(params.name, 'reviews')))
     .post('/explore/:name/review', ({ input, params: { name } }) =>
       userForm(
@@ -185,13 +191,26 @@ export const itemRoutes = (ctx: AppContext, layout: Layout) =>
 const itemPath = (id: string, section: 'reviews' | 'comments'): string =>
   `/explore/${encodeURIComponent(id)}#${section}`
 
-/** Returns the page of an item for a signed-in person; undefined without a session. */
-export async function findPersonalPage(
-  input: PageInput,
-  id: string,
-): Promise<Response | undefined> {
+async function sendItem(input: PageInput, id: string): Promise<Response> {
+  const { ctx, query } = input
   const req = await findUser(input)
-  return req && privatePage(req, await getItemPage(req, id))
+  if (req) return privatePage(req, await getItemPage(req, id))
+  const parts = ['reviews', 'comments', 'file'].map((part) => query.get(part) ?? '')
+  return sendPage(input, JSON.stringify([id, ...parts]), () => itemPage(ctx, id, query))
+}
+
+/** Most played items that "Next" walks through. */
+const nextItemsMax = 100
+
+/**
+ * Returns the path of the next most played item of the same kind. After the last, starts again.
+ * Throws `not_found`, `taken_down`.
+ */
+async function nextPath(ctx: AppContext, id: string): Promise<string> {
+  const { kind } = (await explore.getItem(ctx, id)).item
+  const { items } = await explore.listTiles(ctx, { kind, sort: 'played', limit: nextItemsMax })
+  const at = items.findIndex((one) => one.id === id)
+  return `/a/${(items[at + 1] ?? items[0])?.id ?? id}`
 }
 
 const getItemPage = async (req: UserRequest, id: string, failed?: FailedForm): Promise<Page> =>

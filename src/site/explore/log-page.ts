@@ -7,13 +7,22 @@ import { type Html, html, type Part } from '../../kernel/html.ts'
 import { t } from '../../kernel/words/message.ts'
 import { versionOrigins } from '../components.ts'
 import { formatBytes, formatCount, renderDate } from '../format.ts'
-import type { Page } from '../layout.ts'
+import type { Layout, Page } from '../layout.ts'
 import { cursorPager } from '../lists.ts'
+import { sendPage } from '../public-pages.ts'
+import { pageRoutes } from '../session.ts'
 import { itemCover } from '../tiles.ts'
 import { itemPlace } from './item-sections.ts'
 
+/** The ship’s log of an item. */
+export const logRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout).get('/explore/:name/log', ({ input, params: { name } }) => {
+    const key = `${name} log ${input.query.get('cursor') ?? ''}`
+    return sendPage(input, key, () => logPage(ctx, name, input.query))
+  })
+
 /** Renders what changed in each version of an item. Throws `not_found`, `taken_down`. */
-export async function logPage(ctx: AppContext, id: string, query: URLSearchParams): Promise<Page> {
+async function logPage(ctx: AppContext, id: string, query: URLSearchParams): Promise<Page> {
   const { item } = await explore.getItem(ctx, id)
   const { title, maker } = item
   const cursor = query.get('cursor') ?? undefined

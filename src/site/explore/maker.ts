@@ -15,15 +15,17 @@ import { alert } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { tileList, tilesShown } from '../lists.ts'
 import { recordRows } from '../packs/record.ts'
+import { sendPage } from '../public-pages.ts'
 import { renderQuay } from '../quay.ts'
-import { makerHeader } from './person.ts'
+import { findUser, type PageInput, privatePage, redirectTo, type UserRequest } from '../session.ts'
+import { findHandlePath, makerHeader } from './person.ts'
 
 const collectionsShown = 12
 /** Packs of each kind whose record is shown. */
 const recordsShown = 6
 
 /** Renders a maker (document 1, section 2). Throws `not_found` until an app is on Explore. */
-export async function makerPage(
+async function makerPage(
   ctx: AppContext,
   name: string,
   query: URLSearchParams,
@@ -89,4 +91,22 @@ async function findRecords(ctx: AppContext, handle: string) {
     const record = records.get(id)
     return record ? { id, title, record } : []
   })
+}
+
+/** Renders the page of a maker for a signed-in person. */
+export const personalMakerPage = (
+  { ctx, query, token, visitor: { person } }: UserRequest,
+  name: string,
+  message?: string,
+): Promise<Page> => makerPage(ctx, name, query, { token, person, message })
+
+/** Sends the page of a maker, or leads to that of the person with the handle. */
+export async function sendMaker(input: PageInput, name: string): Promise<Response> {
+  const { ctx, query } = input
+  const path = await findHandlePath(ctx, name.slice(1))
+  if (path.startsWith('/@')) return redirectTo(path)
+  const req = await findUser(input)
+  if (req) return privatePage(req, await personalMakerPage(req, name))
+  const key = `${name} ${query.get('cursor') ?? ''} ${tilesShown(query)}`
+  return sendPage(input, key, () => makerPage(ctx, name, query))
 }

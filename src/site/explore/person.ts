@@ -6,6 +6,7 @@ import {
 } from '../../apps/profiles/profile-page.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
+import { pathOf } from '../../kernel/http/request-context.ts'
 import { t } from '../../kernel/words/message.ts'
 import { type Agent, findByMention } from '../../people/agents/agents.ts'
 import { findPublicProfile } from '../../people/own-profile.ts'
@@ -13,10 +14,12 @@ import { renderAvatar } from '../art.ts'
 import { collectionCards } from '../collections.ts'
 import { section } from '../components.ts'
 import { formatCount, renderDate } from '../format.ts'
-import type { Page } from '../layout.ts'
+import type { Layout, Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
 import { imagePath } from '../paths.ts'
+import { sendPage } from '../public-pages.ts'
 import { renderQuay } from '../quay.ts'
+import { pageRoutes, redirectTo } from '../session.ts'
 import { tileGrid } from '../tiles.ts'
 
 /** The header of the page of a person or an agent. `facts` and `more` stand below the words. */
@@ -77,7 +80,7 @@ export async function findHandlePath(ctx: AppContext, handle: string): Promise<s
 }
 
 /** Renders what a person shows of themselves. Throws `not_found`. */
-export async function personPage(ctx: AppContext, name: string): Promise<Page> {
+async function personPage(ctx: AppContext, name: string): Promise<Page> {
   const shown = await getShownProfile(ctx, name)
   const { profile, agents, collections, reviews, follows } = shown
   const { handle, about, avatar, created } = presentProfile(ctx, profile)
@@ -113,3 +116,13 @@ export async function personPage(ctx: AppContext, name: string): Promise<Page> {
     scripts: ['live-quay.js'],
   }
 }
+
+/** The pages of people. */
+export const personRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout).get('/@:handle', async ({ input, request }) => {
+    // Elysia types no parameter with a prefix.
+    const handle = pathOf(request.url).slice(2)
+    const path = await findHandlePath(ctx, handle)
+    if (path !== `/@${handle}`) return redirectTo(path)
+    return sendPage(input, path, () => personPage(ctx, handle))
+  })

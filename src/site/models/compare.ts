@@ -5,9 +5,11 @@ import { type Html, html, type Part } from '../../kernel/html.ts'
 import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { withQuery } from '../components.ts'
 import { button, hiddenField, selectField } from '../forms.ts'
-import type { Page } from '../layout.ts'
+import type { Layout, Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
 import { modelPath, modelsPath, playgroundPath } from '../paths.ts'
+import { sendUncached } from '../public-pages.ts'
+import { pageRoutes } from '../session.ts'
 import { modeOf } from './modes.ts'
 import { factsOf, modeNames, shortMeasurements } from './parts.ts'
 
@@ -18,8 +20,14 @@ const listedMax = 500
 const queryOf = (ids: string[]): string =>
   `${comparePath}?${ids.map((id) => `model=${encodeURIComponent(id)}`).join('&')}`
 
+/** The comparison of models. */
+export const compareRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout).get(comparePath, ({ input }) =>
+    sendUncached(input, () => comparePage(ctx, input.query)),
+  )
+
 /** Renders the facts of up to four models in columns. Unknown models are left out. */
-export function comparePage(ctx: AppContext, query: URLSearchParams): Page {
+function comparePage(ctx: AppContext, query: URLSearchParams): Page {
   const all = catalog.listModels(ctx)
   const ids = [...new Set(query.getAll('model'))]
   const models = ids

@@ -7,7 +7,7 @@ import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { copyLine, keysOf, searchTerm, withQuery } from '../components.ts'
 import { formatCompact, formatCount } from '../format.ts'
 import { button, hiddenField, selectField } from '../forms.ts'
-import type { Page } from '../layout.ts'
+import type { Layout, Page } from '../layout.ts'
 import {
   chip,
   type Column,
@@ -18,6 +18,8 @@ import {
   searchField,
 } from '../lists.ts'
 import { modelPath, modelsPath, playgroundPath } from '../paths.ts'
+import { sendUncached } from '../public-pages.ts'
+import { pageRoutes } from '../session.ts'
 import { wireWord } from '../wire-words.ts'
 import { comparedMax, comparePath } from './compare.ts'
 import { costs, inputPrice, outputPrice, shortMeasurements } from './parts.ts'
@@ -78,8 +80,14 @@ function matches({ q, by, input }: ListQuery, model: ModelResponse): boolean {
   )
 }
 
+/** The list of models. */
+export const modelListRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout).get(modelsPath, ({ input }) =>
+    sendUncached(input, () => modelListPage(ctx, input.query)),
+  )
+
 /** Renders the models: filtered, sorted by price or context, and with boxes to compare some. */
-export function modelListPage(ctx: AppContext, query: URLSearchParams): Page {
+function modelListPage(ctx: AppContext, query: URLSearchParams): Page {
   const list = readQuery(query)
   const ofType = catalog.listModels(ctx, list.type)
   const makers = [...new Set(ofType.map(({ owned_by }) => owned_by))].sort()

@@ -6,15 +6,23 @@ import { ApiError } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { t, type Text } from '../../kernel/words/message.ts'
 import { codeTabs, copyLine, section, withQuery } from '../components.ts'
-import type { Page } from '../layout.ts'
+import type { Layout, Page } from '../layout.ts'
 import { modelPath, modelsPath, playgroundPath } from '../paths.ts'
+import { sendUncached } from '../public-pages.ts'
+import { pageRoutes } from '../session.ts'
 import { codeExample, exampleBody, languages } from './code-examples.ts'
 import { comparePath } from './compare.ts'
 import { modeOf, modes } from './modes.ts'
 import { factsOf, measuredSection } from './parts.ts'
 
+/** The pages of models. */
+export const modelRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout).get(`${modelsPath}/*`, ({ input, params }) =>
+    sendUncached(input, () => findModelPage(ctx, params['*'])),
+  )
+
 /** Returns the page of a model, also by an ID with a routing suffix. Throws `not_found`. */
-export function findModelPage(ctx: AppContext, id: string): Page {
+function findModelPage(ctx: AppContext, id: string): Page {
   const found = ctx.catalog.find(id)?.model
   if (found) return modelPage(ctx, found)
   throw new ApiError('not_found', { what: 'model', see: t('The list of models has all of them.') })

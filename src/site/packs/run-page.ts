@@ -1,6 +1,5 @@
 import { findApp } from '../../apps/apps.ts'
-import { getReadableRun } from '../../apps/runs/read.ts'
-import { findRun, presentRun, type RunView } from '../../apps/runs/runs.ts'
+import { findRun, getReadableRun, presentRun, type RunView } from '../../apps/runs/runs.ts'
 import type { Evidence, RunBody } from '../../apps/runs/schemas.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { html, type Part } from '../../kernel/html.ts'
@@ -10,8 +9,18 @@ import { findAgent } from '../../people/agents/agents.ts'
 import type { Person } from '../../people/people.ts'
 import { section, statList } from '../components.ts'
 import { formatAmount, renderDate } from '../format.ts'
-import type { Page } from '../layout.ts'
+import type { Layout, Page } from '../layout.ts'
+import { sendUncached } from '../public-pages.ts'
+import { findUser, pageRoutes, privatePage } from '../session.ts'
 import { outcomeBadge } from './record.ts'
+
+/** The pages of runs. */
+export const runRoutes = (ctx: AppContext, layout: Layout) =>
+  pageRoutes(ctx, layout).get('/runs/:id', async ({ input, params: { id } }) => {
+    const req = await findUser(input)
+    if (req) return privatePage(req, await runPage(ctx, id, req.visitor.person))
+    return sendUncached(input, () => runPage(ctx, id))
+  })
 
 /**
  * Renders a run: its outcome, evidence and the maker's answer. The owners of the agent and of the
