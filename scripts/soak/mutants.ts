@@ -149,7 +149,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'ledger/free-day-without-limit',
-    file: 'src/money/ledger/free.ts',
+    file: 'src/apps/builds/free-credits.ts',
     from: '\n      setWhere: lte(sql`${freeDays.used} + excluded.used`, sql`${max}`),',
     to: '',
     tests: ['src/apps/builds/free-credits.test.ts'],

@@ -1,6 +1,7 @@
 import { type AnyColumn, type SQL, sql } from 'drizzle-orm'
 
 import {
+  check,
   flag,
   index,
   integer,
@@ -264,4 +265,11 @@ export const opens = table(
     visitor: text('visitor').notNull(),
   },
   (t) => [primaryKey({ columns: [t.app, t.day, t.visitor] }), index('opens_day').on(t.day)],
+)
+
+/** Free credits of all agents that paid for builds on one UTC day, settled and held. */
+export const freeDays = table(
+  'free_days',
+  { day: text('day').primaryKey(), used: nano('used').notNull() },
+  (t) => [check('free_days_used', sql`${t.used} >= 0`)],
 )

@@ -1,5 +1,3 @@
-import { Value } from '@sinclair/typebox/value'
-
 import { maxCost } from '../../gateway/models/charge.ts'
 import { insertUse } from '../../gateway/models/history.ts'
 import { maxInputTokens } from '../../gateway/models/tokens.ts'
@@ -10,14 +8,13 @@ import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { assetPromptCharsMax } from '../../kernel/limits.ts'
 import { nano, type NanoUsd, zero } from '../../kernel/money.ts'
-import { utcDay } from '../../kernel/time.ts'
-import type { accountOf } from '../../money/ledger/accounts.ts'
-import * as freeCredits from '../../money/ledger/free.ts'
+import { findBalance } from '../../money/ledger/accounts.ts'
 import { listOpenHolds, settleHold } from '../../money/ledger/ledger.ts'
 import { findQuote } from '../assets/generator.ts'
 import { demoBuilder, findServiceModel, type ServiceModel } from '../model-call.ts'
 import { assetRequestKinds } from '../scan/asset-requests.ts'
-import { type BuildData, BuildInputSchema } from './job-data.ts'
+import { recountFreeBudget } from './free-credits.ts'
+import type { BuildData } from './job-data.ts'
 import { pagePrompt, planPrompt } from './plan.ts'
 
 /** Repairs of a page that failed its checks. */
@@ -81,29 +78,7 @@ function maxAssetsCost(ctx: AppContext): bigint {
   return prices.reduce((max, one) => (one > max ? one : max), 0n) * BigInt(buildAssetsMax)
 }
 
-type AccountId = ReturnType<typeof accountOf>
 type Used = BuildData['used']
-
-/** Reserves free credits in their daily budget (docs/spec/money.md, "Kinds of credits"). */
-export async function reserveFreeBudget(
-  { clock, config }: AppContext,
-  db: Db,
-  account: AccountId,
-  price: NanoUsd,
-): Promise<NanoUsd | undefined> {
-  const free = await freeCredits.estimateFreePart(db, account, price)
-  if (free === zero) return zero
-  const day = utcDay(clock.now())
-  const max = config.freeSpendPerDayUsd
-  return (await freeCredits.countFreeSpending(db, day, free, max)) ? free : undefined
-}
-
-/** Corrects the daily budget by what free credits actually paid. */
-export async function recountFreeBudget(db: Db, { input, created }: Job, paid: NanoUsd) {
-  if (Value.Check(BuildInputSchema, input)) {
-    await freeCredits.correctFreeSpending(db, utcDay(created), nano(BigInt(input.free)), paid)
-  }
-}
 
 export const addUsage = (used: Used, call: Usage): Used => ({
   prompt: used.prompt + call.prompt,
@@ -123,8 +98,8 @@ export async function settleBuild(
   const [open] = await listOpenHolds(db, job.id)
   if (!open) throw new Error(`the build ${job.id} has no open hold`)
   const { account, amount, charged } = await settleHold(ctx, db, open, nano(cost))
-  const paid = charged > zero ? await freeCredits.latestFreeDebit(db, account) : zero
-  await recountFreeBudget(db, job, paid)
+  const payer = charged > zero ? await findBalance(db, account) : undefined
+  await recountFreeBudget(db, job, payer?.lastFree ?? zero)
   const now = ctx.clock.now()
   await insertUse(db, {
     account,

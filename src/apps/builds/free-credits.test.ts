@@ -3,7 +3,6 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test
 import { fromCredits, toCredits } from '../../kernel/money.ts'
 import { day } from '../../kernel/time.ts'
 import { balanceOf, grantTo } from '../../money/ledger/ledger.ts'
-import { freeDays } from '../../money/ledger/tables.ts'
 import { countRetries } from '../../testing/count-retries.ts'
 import { expectError } from '../../testing/expect-error.ts'
 import {
@@ -11,6 +10,7 @@ import {
   type TestAgent,
   type TestServer,
 } from '../../testing/fixtures/test-server.ts'
+import { freeDays } from '../tables.ts'
 
 setDefaultTimeout(60_000)
 const list = { prompt: 'a packing list with tent, boots and a map' }

@@ -8,7 +8,7 @@ import { notify } from '../../people/notifications/notifications.ts'
 import { appUrl } from '../app-url.ts'
 import type { App } from '../apps.ts'
 import { deleteUnbuilt } from '../new-app.ts'
-import { recountFreeBudget } from './budget.ts'
+import { recountFreeBudget } from './free-credits.ts'
 
 interface FinishedBuild {
   app: App

@@ -32,7 +32,7 @@ export const isServiceAccount = (account: AccountId): boolean => account.startsW
 
 export type Balance = Pick<
   typeof accounts.$inferSelect,
-  'balance' | 'free' | 'earned' | 'held' | 'paidHeld'
+  'balance' | 'free' | 'earned' | 'held' | 'paidHeld' | 'lastFree'
 >
 
 /** Returns the amounts of an account; undefined for an unknown one. */

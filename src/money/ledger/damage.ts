@@ -4,7 +4,7 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Db, Engine } from '../../kernel/db/engine.ts'
 import { isWriteUnavailable } from '../../kernel/db/error.ts'
 import type { Log } from '../../kernel/log.ts'
-import { accounts, caps, entries, freeDays, holds } from './tables.ts'
+import { accounts, caps, entries, holds } from './tables.ts'
 
 /** The ledger's tables with their primary keys. */
 const tables: { table: SQLiteTable; key: SQLiteColumn[] }[] = [
@@ -12,7 +12,6 @@ const tables: { table: SQLiteTable; key: SQLiteColumn[] }[] = [
   { table: entries, key: [entries.account, entries.number] },
   { table: holds, key: [holds.ref] },
   { table: caps, key: [caps.key, caps.day] },
-  { table: freeDays, key: [freeDays.day] },
 ]
 
 type LedgerTable = (typeof tables)[number]

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 
 import type { Db } from '../../kernel/db/engine.ts'
 import { hasEnded, thisProcess } from '../../kernel/db/replicas/presence.ts'
@@ -48,12 +48,7 @@ function findCandidates({ db, clock }: PaymentContext, after: Hold | undefined):
   const isLate = lte(holds.deadline, clock.now())
   const isAbandoned = and(isNull(holds.job), hasEnded(holds.process))
   const isOwn = or(isNotNull(holds.job), eq(holds.process, thisProcess))
-  const isNext =
-    after &&
-    or(
-      gt(holds.deadline, after.deadline),
-      and(eq(holds.deadline, after.deadline), gt(holds.ref, after.ref)),
-    )
+  const isNext = after && sql`(${holds.deadline}, ${holds.ref}) > (${after.deadline}, ${after.ref})`
   return db.read
     .select()
     .from(holds)

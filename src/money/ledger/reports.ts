@@ -4,7 +4,7 @@ import type { Db, Engine } from '../../kernel/db/engine.ts'
 import { hasRows, sumOf } from '../../kernel/db/query.ts'
 import { csvRowsMax } from '../../kernel/limits.ts'
 import { nano, type NanoUsd, zero } from '../../kernel/money.ts'
-import { type Clock, day, lastDays, minute, nextUtcDay, utcDay } from '../../kernel/time.ts'
+import { type Clock, day, minute, nextUtcDay, utcDay } from '../../kernel/time.ts'
 import { accountOf, type Owner, serviceAccounts } from './accounts.ts'
 import { type Period, periodAt } from './caps.ts'
 import { type AccountId, accounts, caps, entries, holds, isItemizedKind } from './tables.ts'
@@ -50,23 +50,27 @@ export interface DailyAmount {
   amount: NanoUsd
 }
 
+const used = sumOf(caps.used)
+/** Projects count the spending of their keys once more. */
+const ofKeys = notLike(caps.key, 'project:%')
+
 /**
- * Returns the spending of key counters (`capOf` in money/keys/keys.ts) on each of the last `days`
- * days, settled and held, oldest first and without gaps.
+ * Returns the spending of a counter, or of all keys, on each of some consecutive UTC days, settled
+ * and held, oldest first and without gaps.
  */
 export async function listDailySpending(
-  { db, clock }: { db: Engine; clock: Clock },
-  keys: string[],
-  days: number,
+  { db }: { db: Engine },
+  days: string[],
+  counter?: string,
 ): Promise<DailyAmount[]> {
-  const all = lastDays(clock, days)
+  const isCounted = counter === undefined ? ofKeys : eq(caps.key, counter)
   const rows = await db.read
-    .select({ day: caps.day, used: sumOf(caps.used) })
+    .select({ day: caps.day, amount: used })
     .from(caps)
-    .where(and(inArray(caps.key, keys), gte(caps.day, all[0] ?? '')))
+    .where(and(isCounted, gte(caps.day, days[0] ?? '')))
     .groupBy(caps.day)
-  const used = new Map(rows.map((row) => [row.day, row.used]))
-  return all.map((on) => ({ day: on, amount: used.get(on) ?? zero }))
+  const amounts = new Map(rows.map(({ day, amount }) => [day, amount]))
+  return days.map((day) => ({ day, amount: amounts.get(day) ?? zero }))
 }
 
 /** The latest UTC day with spending of a key counter, and its spending today. */
@@ -96,10 +100,6 @@ export interface Spender {
   amount: NanoUsd
 }
 
-const used = sumOf(caps.used)
-/** Projects count the spending of their keys once more. */
-const ofKeys = notLike(caps.key, 'project:%')
-
 /** Returns the keys that spent most since a UTC day ("2026-05-04"), settled and held. */
 export const listTopKeys = (
   { db }: { db: Engine },
@@ -113,20 +113,6 @@ export const listTopKeys = (
     .groupBy(caps.key)
     .orderBy(desc(used))
     .limit(limit)
-
-/** Returns what all keys spent on each of some consecutive UTC days, oldest first. */
-export async function listSpendingByDay(
-  { db }: { db: Engine },
-  days: string[],
-): Promise<DailyAmount[]> {
-  const rows = await db.read
-    .select({ day: caps.day, amount: used })
-    .from(caps)
-    .where(and(gte(caps.day, days[0] ?? ''), ofKeys))
-    .groupBy(caps.day)
-  const amounts = new Map(rows.map(({ day, amount }) => [day, amount]))
-  return days.map((day) => ({ day, amount: amounts.get(day) ?? zero }))
-}
 
 /** Selects sales by time (`from` inclusive, `to` exclusive, in milliseconds) and by item. */
 export interface SalesFilter {

@@ -1,6 +1,7 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
+import { castTo } from '../../kernel/db/columns.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import type { Hold } from './holds.ts'
 
@@ -44,21 +45,14 @@ export function defineRow<Context, Schema extends TSchema>(
   schema: Schema,
   { lock, write }: RowWriter<Context, Static<Schema>>,
 ): RowKind<Context, Static<Schema>> {
-  const dataOf = new WeakMap<SettlementRow, Static<Schema>>()
-  const typed = ({ row, ended }: SettledRow): { data: Static<Schema>; ended: Hold }[] => {
-    const data = dataOf.get(row)
-    return data === undefined ? [] : [{ data, ended }]
-  }
-  const create = (ctx: Context, data: Static<Schema>): SettlementRow => {
-    const row: SettlementRow = {
-      kind,
-      data,
-      ...(lock && { lock: (db) => lock(ctx, db, data) }),
-      write: (db, rows) => write(ctx, db, rows.flatMap(typed)),
-    }
-    dataOf.set(row, data)
-    return row
-  }
+  // Only rows of this kind are written by it.
+  const typed = ({ row, ended }: SettledRow) => ({ data: castTo<Static<Schema>>(row.data), ended })
+  const create = (ctx: Context, data: Static<Schema>): SettlementRow => ({
+    kind,
+    data,
+    ...(lock && { lock: (db) => lock(ctx, db, data) }),
+    write: (db, rows) => write(ctx, db, rows.map(typed)),
+  })
   return {
     kind,
     create,

@@ -180,10 +180,3 @@ export const caps = table(
     check('caps_used', sql`${t.used} >= 0`),
   ],
 )
-
-/** Free credits of all agents that paid for builds on one UTC day, settled and held. */
-export const freeDays = table(
-  'free_days',
-  { day: text('day').primaryKey(), used: nano('used').notNull() },
-  (t) => [check('free_days_used', sql`${t.used} >= 0`)],
-)

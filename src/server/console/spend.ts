@@ -7,7 +7,7 @@ import { leftToRight } from '../../kernel/words/words.ts'
 import { findByPrefixes, type Key } from '../../money/keys/keys.ts'
 import {
   type DailyAmount,
-  listSpendingByDay,
+  listDailySpending,
   listTopKeys,
   type Spender,
 } from '../../money/ledger/reports.ts'
@@ -52,7 +52,7 @@ export async function spendPage({ ctx, query }: UserRequest): Promise<Page> {
   const days = lastDays(ctx.clock, range.points)
   const since = days[0] ?? ''
   const [byDay, keys, accounts, models] = await Promise.all([
-    listSpendingByDay(ctx, days),
+    listDailySpending(ctx, days),
     listTopKeys(ctx, since, rowsShown),
     listTopUses(ctx, 'account', since, rowsShown),
     listTopUses(ctx, 'model', since, rowsShown),

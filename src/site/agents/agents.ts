@@ -12,6 +12,7 @@ import { clientAddressGroup } from '../../kernel/http/request-context.ts'
 import { newId, normalizeCode } from '../../kernel/ids.ts'
 import { toCredits } from '../../kernel/money.ts'
 import { lookUp } from '../../kernel/schema.ts'
+import { lastDays } from '../../kernel/time.ts'
 import { msg, t } from '../../kernel/words/message.ts'
 import { agentOwner } from '../../money/ledger/accounts.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
@@ -334,7 +335,7 @@ async function getAgentPage(
     owned.presentOwnedAgent(ctx, agent),
     apps.listByMaker(ctx, agent.id, appsShown, undefined, kinds),
     ledger.balanceOf(ctx, walletOf(visitor.person)),
-    listDailySpending(ctx, [agent.id], daysShown),
+    listDailySpending(ctx, lastDays(ctx.clock, daysShown), agent.id),
     listEntries(ctx, agentOwner(agent.id), { limit: entriesShown }),
     listAgentKeys(ctx, agent),
     notes.listNotes(ctx, agent.id, { unread: false, limit: notesShown }),
