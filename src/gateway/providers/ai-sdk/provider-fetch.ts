@@ -1,7 +1,6 @@
 import type { AiSdkKind } from '../../../kernel/config/providers.ts'
 import { fetchGuarded } from '../../../kernel/fetch.ts'
 import { upstreamResponseBytesMax } from '../../../kernel/limits.ts'
-import { isRecord, parseRecord } from '../../../kernel/schema.ts'
 import { downloadMs, type HttpClient } from '../http-client.ts'
 import { receiveResponse, type UpstreamAddress, UpstreamError } from '../upstream.ts'
 import type { ProviderKind } from './provider-kinds.ts'
@@ -28,11 +27,7 @@ export class ProviderFetch {
   constructor(
     private readonly upstream: AiSdkUpstream,
     private readonly kind: ProviderKind,
-    private readonly call: {
-      signal: AbortSignal
-      /** Output tokens at most, of a chat. */
-      outputMax?: number
-    },
+    private readonly call: { signal: AbortSignal },
   ) {
     const { preconnect } = fetch
     const request = (input: Parameters<typeof fetch>[0], init: RequestInit = {}) =>
@@ -44,19 +39,10 @@ export class ProviderFetch {
     const { name } = this.upstream
     const sent = this.send(this.rebase(address), init)
     const response = await receiveResponse(sent, name, this.call.signal)
-    const { ok, status, headers } = response
+    const { status, headers } = response
     this.responses += 1
     this.status = status
-    const bounded = new Response(this.bound(response), { status, headers })
-    const { requiredUsage } = this.kind
-    const isChat = this.call.outputMax !== undefined
-    if (!ok || !requiredUsage || !isChat || isEventStream(headers)) return bounded
-    const text = await bounded.text()
-    const json = parseRecord(text)
-    if (!json || hasFieldsOf(json.usage, requiredUsage))
-      return new Response(text, { status, headers })
-    const usage = { ...requiredUsage, [missing]: true }
-    return new Response(JSON.stringify({ ...json, usage }), { status, headers })
+    return new Response(this.bound(response), { status, headers })
   }
 
   /** Downloads a result of the provider. A redirect is followed without the key. */
@@ -133,13 +119,3 @@ const isBelow = (url: string, base: string): boolean => url === base || url.star
 
 /** Removed from requests to other hosts, such as for generated media. */
 const keyHeaders = ['authorization', 'x-api-key', 'x-goog-api-key', 'xi-api-key']
-
-/** Marks a usage that the provider did not send, and that its package requires. */
-const missing = 'unreported'
-
-/** Returns whether a value has all fields of a sample, with the same types. */
-const hasFieldsOf = (value: unknown, sample: unknown): boolean =>
-  isRecord(sample)
-    ? isRecord(value) &&
-      Object.entries(sample).every(([name, one]) => hasFieldsOf(value[name], one))
-    : typeof value === typeof sample

@@ -312,10 +312,51 @@ test('a cut stream throws, and an error of the provider is an event without the 
   ])
 })
 
-test('a usage that the package only requires is missing', async () => {
-  const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, unreported: true }
-  const { events } = await complete(ask({}), { response: { ...reply, usage } })
-  expect(events.map(({ type }) => type)).toEqual(['start', 'text', 'end', 'done'])
+test.each([undefined, { inputTokens: '1' }])(
+  'a whole response with the usage %p has all but that',
+  async (usage) => {
+    const content = [
+      { reasoningContent: { reasoningText: { text: 'Hm.', signature: 'sig' } } },
+      { reasoningContent: { redactedContent: 'ZGF0YQ==' } },
+      { text: 'I look.' },
+      { toolUse: { toolUseId: 'a', name: 'look', input: { at: 1 } } },
+      { toolUse: { toolUseId: 'b', name: 'json' } },
+    ]
+    const stopReason = 'max_tokens'
+    const more = { additionalModelResponseFields: { delta: { stop_sequence: 'END' } } }
+    const output = { message: { role: 'assistant', content } }
+    const response = { ...reply, output, stopReason, ...more, usage }
+    const { events } = await complete(ask({ tools: [{ name: 'look' }] }), { response })
+    expect(events).toEqual([
+      { type: 'start' },
+      { type: 'thinking', choice: 0, text: 'Hm.' },
+      { type: 'signature', choice: 0, signature: 'sig', origin: 'messages' },
+      {
+        type: 'signature',
+        choice: 0,
+        signature: 'ZGF0YQ==',
+        isEncrypted: true,
+        origin: 'messages',
+      },
+      { type: 'text', choice: 0, text: 'I look.' },
+      { type: 'call', choice: 0, call: 0, id: 'a', name: 'look' },
+      { type: 'arguments', choice: 0, call: 0, text: '{"at":1}' },
+      { type: 'call', choice: 0, call: 1, id: 'b', name: 'json' },
+      { type: 'arguments', choice: 0, call: 1, text: '{}' },
+      { type: 'end', choice: 0, reason: 'length', stop: 'END' },
+      { type: 'done' },
+    ])
+    const format = { type: 'schema', schema: { type: 'object' } } as const
+    const asJson = await complete(ask({ format }), { response })
+    expect(asJson.events.filter(({ type }) => type === 'text')).toEqual([
+      { type: 'text', choice: 0, text: 'I look.' },
+      { type: 'text', choice: 0, text: '{}' },
+    ])
+  },
+)
+
+test('a whole response without content is an error', async () => {
+  expect(complete(ask({}), { response: { usage: {} } })).rejects.toThrow()
 })
 
 test('several choices and custom tools are an error', async () => {

@@ -1,16 +1,26 @@
 import {
+  APICallError,
   type LanguageModelV4,
   type LanguageModelV4Content,
   type LanguageModelV4FinishReason,
+  type LanguageModelV4GenerateResult,
   type LanguageModelV4StreamPart,
   type LanguageModelV4Usage,
   TypeValidationError,
 } from '@ai-sdk/provider'
 
-import { isRecord, recordOf } from '../../../kernel/schema.ts'
+import {
+  asString,
+  isRecord,
+  type Json,
+  lookUp,
+  recordOf,
+  recordsIn,
+} from '../../../kernel/schema.ts'
 import { type ChatEvent, type EndReason, usageEvents } from '../../conversation/chat-event.ts'
-import type { Api, ChatRequest } from '../../conversation/chat-request.ts'
+import type { Api, ChatRequest, OutputFormat } from '../../conversation/chat-request.ts'
 import type { Target } from '../../conversation/codec.ts'
+import { callIdOf } from '../../conversation/tools.ts'
 import { CountReader, type ReportedUsage } from '../../models/usage.ts'
 import { toErrorEvent } from '../ai-sdk/errors.ts'
 import type { AiSdkUpstream } from '../ai-sdk/provider-fetch.ts'
@@ -48,16 +58,69 @@ export async function bedrockWholeChat(
   target: Target,
   signal: AbortSignal,
 ): Promise<ChatEvent[]> {
-  const result = await model.doGenerate(toCallOptions(request, target, signal))
+  const result: WholeResult = await Promise.resolve(
+    model.doGenerate(toCallOptions(request, target, signal)),
+  ).catch((error: unknown) => resultWithoutUsage(error, request.format))
   const { content, finishReason, usage, response, providerMetadata } = result
   const parts = new PartReader(originOf(target.model))
   return [
     startEvent(response),
     ...content.flatMap((part) => parts.readWhole(part)),
     parts.end(finishReason, providerMetadata),
-    ...usageEvents(readUsage(usage)),
+    ...usageEvents(usage && readUsage(usage)),
     done,
   ]
+}
+
+type WholeResult = Pick<LanguageModelV4GenerateResult, 'content' | 'finishReason'> &
+  Partial<Pick<LanguageModelV4GenerateResult, 'usage' | 'response' | 'providerMetadata'>>
+
+/**
+ * Returns the result of a response without a whole usage, which the package rejects. Throws the
+ * error of a response without content.
+ */
+function resultWithoutUsage(error: unknown, format: OutputFormat | undefined): WholeResult {
+  const cause = APICallError.isInstance(error) ? error.cause : undefined
+  const value = TypeValidationError.isInstance(cause) ? recordOf(cause.value) : {}
+  const { content } = recordOf(recordOf(value.output).message)
+  const parts = recordsIn(content).flatMap((block) => partsOf(block, format?.type === 'schema'))
+  if (parts.length === 0) throw error
+  const { stop_sequence } = recordOf(recordOf(value.additionalModelResponseFields).delta)
+  return {
+    content: parts,
+    finishReason: {
+      unified: lookUp(stopReasons, value.stopReason) ?? 'stop',
+      raw: asString(value.stopReason),
+    },
+    providerMetadata: { bedrock: { stopSequence: asString(stop_sequence) || null } },
+  }
+}
+
+const stopReasons: Record<string, LanguageModelV4FinishReason['unified']> = {
+  max_tokens: 'length',
+  content_filtered: 'content-filter',
+  guardrail_intervened: 'content-filter',
+}
+
+/** Reads a content block. The package has a tool whose input is the output of a schema. */
+function partsOf(block: Json, hasSchema: boolean): LanguageModelV4Content[] {
+  const { reasoningText, redactedContent } = recordOf(block.reasoningContent)
+  if (isRecord(reasoningText)) {
+    const bedrock = { signature: asString(reasoningText.signature) || null }
+    const text = asString(reasoningText.text)
+    return [{ type: 'reasoning', text, providerMetadata: { bedrock } }]
+  }
+  if (typeof redactedContent === 'string') {
+    return [{ type: 'reasoning', text: '', providerMetadata: { bedrock: { redactedContent } } }]
+  }
+  if (!isRecord(block.toolUse)) {
+    return typeof block.text === 'string' ? [{ type: 'text', text: block.text }] : []
+  }
+  const { toolUseId, name, input } = block.toolUse
+  const text = JSON.stringify(input ?? {})
+  if (hasSchema && name === 'json') return [{ type: 'text', text }]
+  const toolCallId = callIdOf(toolUseId)
+  return [{ type: 'tool-call', toolCallId, toolName: asString(name), input: text }]
 }
 
 async function* readStream(
@@ -225,13 +288,8 @@ function endEvent(
   return { type: 'end', choice, reason, ...(typeof stop === 'string' && { stop }) }
 }
 
-/** Converts a usage. `unreported` marks one that only the package requires (provider-fetch.ts). */
-function readUsage({
-  inputTokens,
-  outputTokens,
-  raw,
-}: LanguageModelV4Usage): ReportedUsage | undefined {
-  if (raw?.unreported) return undefined
+/** Converts a usage; undefined for one without counts. */
+function readUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): ReportedUsage | undefined {
   const reader = new CountReader()
   const usage = {
     prompt: reader.count(inputTokens.total),
