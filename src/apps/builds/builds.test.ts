@@ -26,7 +26,7 @@ async function reopen(settings: Parameters<typeof startTestServer>[0]): Promise<
   await open(settings)
 }
 
-const prompt = 'Breakout: a ball, a paddle and bricks'
+const prompt = 'Snake: a snake eats apples'
 const game = { prompt, kind: 'game' }
 const fox = { prompt: 'a game where a fox collects coins and dodges rocks', kind: 'game' }
 const idPattern = /^[A-Za-z0-9_-]{12}$/
@@ -154,7 +154,7 @@ test('a change keeps the files, and the old version can be restored', async () =
     '--hue: 252;',
     '<h1>River</h1>',
   ])
-  expect(await theApp(id)).toMatchObject({ version: 2, title: 'Breakout' })
+  expect(await theApp(id)).toMatchObject({ version: 2, title: 'Snake' })
   const { assets } = Object((await ann.call('GET', `/apps/${id}/assets`)).body)
   expect(assets).toHaveLength(4)
   expect(assets.find(({ name }: { name: string }) => name === 'good').type).toBe('application/json')
@@ -209,7 +209,7 @@ test('one build of each kind runs at a time', async () => {
   await expectError(t, 409, 'busy', () => ann.call('POST', '/apps', { ...game, prompt: 'a snake' }))
   expect((await ann.call('POST', '/apps', { prompt: 'a timer' })).status).toBe(202)
   await t.ctx.jobs.runDue()
-  const { id, job } = await built({ prompt: 'a memory game', kind: 'game' })
+  const { id, job } = await built({ prompt: 'a quiz about space', kind: 'game' })
   expect(job.state).toBe('done')
   await ann.call('POST', `/apps/${id}/versions`, { prompt: 'faster' })
   await expectError(t, 409, 'busy', () => ann.call('POST', '/apps', game))

@@ -14,11 +14,8 @@ import { borrowBrowser } from './session.ts'
 /** One prompt for each template of the demo builder. */
 const templatePrompts = [
   'a fox collects coins and dodges rocks',
-  'memory cards with fish',
-  'breakout',
   'a snake that eats strawberries',
   'a quiz about planets',
-  'drawing pad',
   'packing list with tent, boots and a map',
   'tea timer of 20 minutes',
   'a game master that talks and remembers me',

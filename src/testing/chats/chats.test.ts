@@ -188,7 +188,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('in the chats of hosts', 
     async () => {
       const page = await openHost('reference')
       await call(page, 'build_app', {
-        prompt: 'Breakout: a ball, a paddle and bricks',
+        prompt: 'Snake in a meadow',
         kind: 'game',
       })
       const { view, app } = shownIn(page)

@@ -16,15 +16,13 @@ const pageIn = (response: string) => /^```html\n(.*)\n```$/s.exec(response)?.[1]
 
 const prompts = [
   ['game', 'a game where a fox collects coins and dodges rocks', 'collector', 'Fox collects coins'],
-  ['game', 'Make a memory game with fish', 'memory', 'Memory game'],
-  ['game', 'Breakout, purple and fast', 'breakout', 'Breakout'],
   ['game', 'a snake that eats <b>strawberries</b>', 'snake', 'Snake'],
   ['game', 'a quiz about the planets', 'quiz', 'Quiz about the planets'],
   ['app', 'a trivia app on capitals of the world', 'quiz', 'Trivia app on capitals of the world'],
   ['game', 'Make a game master that talks and remembers me', 'master', 'Game master'],
   ['app', 'Packing list with tent, boots and a map', 'checklist', 'Packing list'],
   ['app', 'A 20 minute tea timer', 'timer', '20 minute tea timer'],
-  ['app', 'a drawing pad called "Margins"', 'draw', 'Margins'],
+  ['app', 'a checklist called "Margins"', 'checklist', 'Margins'],
   ['app', 'To-do {{title}} $& </script>', 'checklist', 'To-do title $& /script'],
 ] as const
 

@@ -1,9 +1,6 @@
-import breakout from './templates/breakout.html' with { type: 'text' }
 import checklist from './templates/checklist.html' with { type: 'text' }
 import collector from './templates/collector.html' with { type: 'text' }
-import draw from './templates/draw.html' with { type: 'text' }
 import master from './templates/master.html' with { type: 'text' }
-import memory from './templates/memory.html' with { type: 'text' }
 import quiz from './templates/quiz.html' with { type: 'text' }
 import snake from './templates/snake.html' with { type: 'text' }
 import timer from './templates/timer.html' with { type: 'text' }
@@ -29,36 +26,17 @@ export const catalog = {
     keywords:
       /\b((game|dungeon|story|quest) ?masters?|story ?tellers?|interactive (story|stories|fiction)|text adventures?)\b/,
   },
-  memory: {
-    html: memory,
-    kit: 'game',
-    shelf: 'puzzle',
-    keywords:
-      /\b(memory|concentration|pairs|match(ing)? (the |two )?(cards?|pairs|tiles)|card match\w*)\b/,
-  },
   quiz: {
     html: quiz,
     kit: 'game',
     shelf: 'learn',
     keywords: /\b(quiz\w*|trivia|multiple choice)\b/,
   },
-  breakout: {
-    html: breakout,
-    kit: 'game',
-    shelf: 'arcade',
-    keywords: /\b(breakout|break ?out|bricks?|arkanoid)\b/,
-  },
   snake: {
     html: snake,
     kit: 'game',
     shelf: 'arcade',
     keywords: /\b(snakes?|slither\w*|caterpillar)\b/,
-  },
-  draw: {
-    html: draw,
-    kit: 'app',
-    shelf: 'art',
-    keywords: /\b(draw\w*|paint\w*|sketch\w*|white ?board|doodl\w*)\b/,
   },
   timer: {
     html: timer,

@@ -27,14 +27,6 @@ function findItems(text: string): string[] {
   return short.map((item) => item.charAt(0).toUpperCase() + item.slice(1))
 }
 
-const cards = [
-  [/\b(space|stars?|planets?|rockets?)\b/, 'rocket ufo planet star moon comet sun robot'],
-  [/\b(sea|ocean|fish|harbou?r)\b/, 'fish crab octopus shark boat whale turtle anchor'],
-  [/\b(food|fruit|kitchen|cook\w*)\b/, 'apple cherry cake pizza mushroom lemon pumpkin cookie'],
-  [/\b(magic|castle|dragons?|knights?)\b/, 'dragon knight castle potion sword gem key chest'],
-  [/(?:)/, 'cat dog bird fish frog bee ladybug owl'],
-] as const
-
 type PlainName = Exclude<TemplateName, 'collector' | 'snake'>
 
 /** The content of templates without figures, by the prompt in lower case. */
@@ -44,18 +36,12 @@ export const plainContents: Record<PlainName, (text: string) => Content> = {
       wish: text.slice(0, 400),
       opening: 'Tell me your name, or what you would like to play tonight.',
     }),
-  memory(text) {
-    const list = cards.find(([words]) => words.test(text))?.[1] ?? cards[4][1]
-    return page('Pairs', 'Find the eight pairs.', { cards: list.split(' ') })
-  },
   quiz(text) {
     const { title, topics } = findQuiz(text)
     return page(title, 'Ten questions with four answers each, and 15 seconds per question.', {
       topics,
     })
   },
-  breakout: () => page('Breakout', 'Break every wall with one ball.'),
-  draw: () => page('Drawing pad', ''),
   timer(text) {
     const requested = Number(/\b(\d{1,6})[ -]?min/.exec(text)?.[1] ?? 25)
     const first = requested >= 1 && requested <= 180 ? requested : 25

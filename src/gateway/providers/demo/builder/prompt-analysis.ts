@@ -135,7 +135,7 @@ export const howToAddModel =
 
 /** The pages that the templates make. */
 export const readyMadePages =
-  'a game of catching and dodging, snake, breakout, pairs, a quiz, a game master, a checklist, a timer and a drawing pad'
+  'a game of catching and dodging, snake, a quiz, a game master, a checklist and a timer'
 
 /** Returns the reason why a prompt is declined: at most 400 characters reach the maker. */
 const declineFor = (what = 'this'): string =>

@@ -29,7 +29,7 @@ const neon =
 const demo = 'Demo build: a template filled with words of the prompt. No model wrote it.'
 
 /** The games whose players turn the speed. */
-const paced: PageSpec['template'][] = ['collector', 'snake', 'breakout']
+const paced: PageSpec['template'][] = ['collector', 'snake']
 const tempoKnob =
   '<meta name="berth:knob" content="name=tempo; label=Speed; type=range; min=0.5; max=2; step=0.1; value=1">'
 
@@ -92,7 +92,6 @@ const sprite = (name: string, what: string) => ({
 const soundsOf: Partial<Record<PageSpec['template'], (keyof typeof sounds)[]>> = {
   collector: ['good', 'bad', 'over', 'tune'],
   snake: ['good', 'over', 'tune'],
-  breakout: ['good', 'bad', 'over', 'win'],
   quiz: ['good', 'bad', 'over', 'win'],
 }
 
@@ -104,15 +103,12 @@ const figuresOf: Partial<Record<PageSpec['template'], string[]>> = {
 
 /** Renders the data-assets list: the assets that the server generates for the page. */
 function assetList({ template, words }: PageSpec): string {
-  const { cards, place, marks } = words
+  const { place, marks } = words
   const isMarked = (role: string): boolean =>
     typeof marks === 'object' && Object.hasOwn(marks, role)
   const figures = (figuresOf[template] ?? []).filter((role) => !isMarked(role))
   const list = [
     ...figures.map((role) => sprite(role, single(`${words[role]}`))),
-    ...(template === 'memory' && Array.isArray(cards)
-      ? cards.map((card, at) => sprite(`card${at}`, `${card}`))
-      : []),
     ...(template === 'collector'
       ? [{ name: 'back.png', kind: 'picture', what: `${place}`, width: 960, height: 960 }]
       : []),
