@@ -15,7 +15,7 @@ const modules = [
 
 /**
  * The folders inside a module, in the same way. Here folders of one row may import each other. `.`
- * is the files of the module itself, except those that have a row.
+ * is the files of the module itself, except those that have a row, and `*` is all other folders.
  */
 const inner: Record<string, string[][]> = {
   kernel: [['.', 'config', 'db', 'words'], ['telemetry', 'state'], ['context'], ['http']],
@@ -35,6 +35,7 @@ const inner: Record<string, string[][]> = {
       'call',
       'operation',
       'events',
+      'client-api',
       'fields',
       'request-schemas',
       'list',
@@ -42,11 +43,8 @@ const inner: Record<string, string[][]> = {
       'accounts',
       'usage',
     ],
-    ['conversation', 'providers', 'paid', 'media-files', 'files', 'audio', 'chat'].concat(
-      ['openai-chat', 'responses', 'messages-api', 'gemini', 'cohere', 'openrouter'],
-      ['embeddings', 'rerank', 'anthropic', 'mistral', 'client-apis'],
-    ),
-    ['completions', 'images', 'videos', 'moderations', 'batches', 'realtime', 'envelopes'],
+    ['*'],
+    ['completions', 'images', 'videos', 'moderations', 'batches', 'realtime', 'client-apis'],
     ['session-calls'],
   ],
   apps: [
@@ -72,11 +70,16 @@ const moduleAt = (path: string, depth: number): string =>
 function folderIn(path: string, table: string[][]): string {
   const name = moduleAt(path, 2)
   const isFile = path.split('/').length === 3
-  return isFile && rowOf(table, name) < 0 ? '.' : name
+  return isFile && ownRowOf(table, name) < 0 ? '.' : name
 }
 
-const rowOf = (table: string[][], name: string): number =>
+const ownRowOf = (table: string[][], name: string): number =>
   table.findIndex((row) => row.includes(name))
+
+const rowOf = (table: string[][], name: string): number => {
+  const own = ownRowOf(table, name)
+  return own < 0 && name !== '.' ? ownRowOf(table, '*') : own
+}
 
 export function arrows(tree: Source[]): Finding[] {
   const found = tree.flatMap((source) => [

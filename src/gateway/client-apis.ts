@@ -1,62 +1,68 @@
-import { coherePrefix, cohereV1Prefix } from './cohere/error-response.ts'
-import { geminiPrefix } from './gemini/error-response.ts'
-import { openRouterPrefix } from './openrouter/error-response.ts'
+import type { Operation } from '../kernel/http/operation.ts'
+import type { ErrorReply } from '../kernel/http/response.ts'
+import { recordOf } from '../kernel/schema.ts'
+import type { ClientApi } from './client-api.ts'
+import { cohere, cohereV1 } from './cohere/client-api.ts'
+import { gemini } from './gemini/client-api.ts'
+import { anthropic } from './messages-api/client-api.ts'
+import { mistral } from './mistral/client-api.ts'
+import { openRouter } from './openrouter/client-api.ts'
 
-/** The prefix inside the server of the models and files in Anthropic's format. */
-export const anthropicPrefix = '/anthropic'
-/** The prefix inside the server of the models, files and transcriptions in Mistral's format. */
-export const mistralPrefix = '/mistral'
+/**
+ * The APIs of others, beside the one of OpenAI: each is a folder, and its line here. The operations
+ * are imported with the first request, to keep the start fast.
+ */
+export const clientApis: readonly (ClientApi & { load(): Promise<readonly Operation[]> })[] = [
+  { ...anthropic, load: async () => (await import('./anthropic/operations.ts')).operations },
+  { ...gemini, load: async () => (await import('./gemini/operations.ts')).operations },
+  { ...mistral, load: async () => (await import('./mistral/operations.ts')).operations },
+  { ...cohere, load: async () => (await import('./cohere/operations.ts')).operations },
+  { ...cohereV1, load: async () => (await import('./cohere/operations.ts')).operationsV1 },
+  { ...openRouter, load: async () => (await import('./openrouter/operations.ts')).operations },
+]
 
 /** The start of a path, and the start that it has inside the server. */
 export type PathAlias = readonly [start: RegExp, prefix: string]
 
-const models = /^(\/v1)?(?=\/models(\/|$))/
-const modelsAndFiles = /^(\/v1)?(?=\/(models|files)(\/|$))/
-const modelsFilesAndTranscriptions = /^(\/v1)?(?=\/(models|files)(\/|$)|\/audio\/transcriptions$)/
-
-export const isMistralClient = (headers: Headers): boolean =>
-  headers.get('user-agent')?.startsWith('mistral-client-') === true
-
-/** Paths that several APIs have in a format of their own, by the clients of an API. */
-const clients: readonly { alias: PathAlias; isSender(headers: Headers): boolean }[] = [
-  {
-    alias: [modelsAndFiles, anthropicPrefix],
-    isSender: (headers) => headers.has('anthropic-version'),
-  },
-  {
-    alias: [models, geminiPrefix],
-    isSender: (headers) => headers.has('x-goog-api-key') || headers.has('x-goog-api-client'),
-  },
-  {
-    alias: [modelsFilesAndTranscriptions, mistralPrefix],
-    isSender: isMistralClient,
-  },
-  {
-    alias: [models, coherePrefix],
-    isSender: (headers) => /^cohere(-ai)?$/.test(headers.get('x-fern-sdk-name') ?? ''),
-  },
-]
+/** The starts of paths that are those of one API, whoever sends them. */
+export const ownAliases: readonly PathAlias[] = clientApis.flatMap(({ starts = [], prefix }) =>
+  starts.map((start): PathAlias => [start, prefix]),
+)
 
 /** Finds the alias of a path that its client knows in the format of its own API. */
-export const findClientAlias = (headers: Headers, path: string): PathAlias | undefined =>
-  modelsFilesAndTranscriptions.test(path)
-    ? clients.find(({ alias: [start], isSender }) => start.test(path) && isSender(headers))?.alias
-    : undefined
-
-/** The prefixes that only this server uses, and those of its clients. */
-const publicPrefixes = {
-  [openRouterPrefix]: '/api/v1',
-  [anthropicPrefix]: '/v1',
-  [mistralPrefix]: '/v1',
-  [cohereV1Prefix]: '/v1',
+export function findClientAlias(headers: Headers, path: string): PathAlias | undefined {
+  const found = clientApis.find(
+    ({ shared }) => shared?.start.test(path) === true && shared.isSender(headers),
+  )
+  return found?.shared && [found.shared.start, found.prefix]
 }
 
-/** Returns whether a path is a prefix, or below it. */
-export const isBelow = (path: string, prefix: string): boolean =>
-  `${path}/`.startsWith(`${prefix}/`)
+const isBelow = (path: string, prefix: string): boolean => `${path}/`.startsWith(`${prefix}/`)
 
 /** Returns the path that clients use for a path inside the server. */
 export function publicPathOf(path: string): string {
-  const found = Object.entries(publicPrefixes).find(([prefix]) => isBelow(path, prefix))
-  return found ? found[1] + path.slice(found[0].length) : path
+  const { prefix = '', publicPrefix = prefix } =
+    clientApis.find((api) => isBelow(path, api.prefix)) ?? {}
+  return publicPrefix + path.slice(prefix.length)
+}
+
+const apiOf = (path: string): ClientApi | undefined =>
+  clientApis.find(({ prefix, isOwnPath }) => isBelow(path, prefix) || isOwnPath?.(path))
+
+/**
+ * Returns an error of the gateway in the envelope of the API that its path belongs to. No error of
+ * another envelope may leave these paths.
+ */
+export function inOwnEnvelope(path: string, error: ErrorReply, requestId: string): ErrorReply {
+  const { toError, statusOf } = apiOf(path) ?? {}
+  if (!toError) return error
+  const body = recordOf(error.body)
+  const status = statusOf?.(error.status, body) ?? error.status
+  return { ...error, status, body: toError(body, status, requestId) }
+}
+
+/** Adds the id of a request where the clients of an API read it. */
+export function setRequestId(path: string, { headers }: Response, requestId: string): void {
+  const { requestIdHeader } = apiOf(path) ?? {}
+  if (requestIdHeader) headers.set(requestIdHeader, requestId)
 }

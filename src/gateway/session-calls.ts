@@ -14,7 +14,7 @@ const lists: Record<string, () => Promise<readonly Operation[]>> = {
   chat: async () => (await import('./openai-chat/operations.ts')).chatOperations,
   messages: async () => (await import('./messages-api/operations.ts')).messageOperations,
   responses: async () => (await import('./responses/operations.ts')).responseOperations,
-  models: async () => (await import('./gemini/operations.ts')).geminiOperations,
+  models: async () => (await import('./gemini/operations.ts')).operations,
   images: async () => (await import('./images/operations.ts')).imageOperations,
   audio: async () => (await import('./audio/operations.ts')).audioOperations,
   embeddings: async () => (await import('./embeddings/operations.ts')).embeddingOperations,

@@ -141,6 +141,18 @@ export const namedObject = <Fields extends TProperties>(
 export const lenientObject = <T extends TProperties>(properties: T) =>
   Type.Object(properties, { additionalProperties: true })
 
+/**
+ * Creates fields that are always null, from their names in one text: their schemas and their
+ * values. Clients of other APIs require fields of which this server knows nothing.
+ */
+export const nullFields = (names: string) => {
+  const fields = names.trim().split(/\s+/)
+  const schemas: Record<string, TSchema> = Object.fromEntries(
+    fields.map((name) => [name, Type.Unsafe<unknown>(Type.Null())]),
+  )
+  return { schemas, values: Object.fromEntries(fields.map((name) => [name, null])) }
+}
+
 /** The characters of whole groups of base64 (RFC 4648, section 4). */
 export const base64Pattern = '(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?'
 

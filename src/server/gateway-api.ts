@@ -4,17 +4,13 @@ import { Elysia } from 'elysia'
 import { accountOperations } from '../gateway/accounts/operations.ts'
 import { projectOperations } from '../gateway/accounts/project-operations.ts'
 import { topupOperations } from '../gateway/accounts/topup-operations.ts'
-import { anthropicOperations } from '../gateway/anthropic/operations.ts'
 import { audioOperations } from '../gateway/audio/operations.ts'
 import { anyone } from '../gateway/authentication.ts'
 import { batchOperations } from '../gateway/batches/operations.ts'
 import { catalogOperations, getModel } from '../gateway/catalog/operations.ts'
-import { anthropicPrefix, mistralPrefix, publicPathOf } from '../gateway/client-apis.ts'
-import { coherePrefix, cohereV1Prefix } from '../gateway/cohere/error-response.ts'
-import { cohereOperations, cohereV1Operations } from '../gateway/cohere/operations.ts'
+import { clientApis, inOwnEnvelope, publicPathOf } from '../gateway/client-apis.ts'
 import { completionOperations } from '../gateway/completions/operations.ts'
 import { embeddingOperations } from '../gateway/embeddings/operations.ts'
-import { inOwnEnvelope } from '../gateway/envelopes.ts'
 import {
   findEnvelope,
   internalError,
@@ -22,15 +18,11 @@ import {
   unknownOperation,
 } from '../gateway/error-response.ts'
 import { fileOperations } from '../gateway/files/operations.ts'
-import { geminiPrefix } from '../gateway/gemini/error-response.ts'
-import { geminiOperations } from '../gateway/gemini/operations.ts'
+import { gemini } from '../gateway/gemini/client-api.ts'
 import { imageOperations } from '../gateway/images/operations.ts'
 import { messageOperations } from '../gateway/messages-api/operations.ts'
-import { mistralOperations } from '../gateway/mistral/operations.ts'
 import { moderationOperations } from '../gateway/moderations/operations.ts'
 import { chatOperations } from '../gateway/openai-chat/operations.ts'
-import { openRouterPrefix } from '../gateway/openrouter/error-response.ts'
-import { openRouterOperations } from '../gateway/openrouter/operations.ts'
 import { operationsOf, type Tag } from '../gateway/operation.ts'
 import { realtimeOperations } from '../gateway/realtime/operations.ts'
 import { rerankOperations } from '../gateway/rerank/operations.ts'
@@ -125,14 +117,9 @@ export const gatewayOperations: readonly Operation[] = [
 ]
 
 /** The APIs of others that the gateway has, by the start of their paths. */
-export const foreignOperations: Readonly<Record<string, readonly Operation[]>> = {
-  [openRouterPrefix]: openRouterOperations,
-  [geminiPrefix]: geminiOperations,
-  [coherePrefix]: cohereOperations,
-  [cohereV1Prefix]: cohereV1Operations,
-  [anthropicPrefix]: anthropicOperations,
-  [mistralPrefix]: mistralOperations,
-}
+export const foreignOperations: Readonly<Record<string, readonly Operation[]>> = Object.fromEntries(
+  await Promise.all(clientApis.map(async ({ prefix, load }) => [prefix, await load()])),
+)
 
 export const describedGateway = (ctx: AppContext): Promise<Entity> =>
   describeGateway(ctx, gatewayOperations)
@@ -159,7 +146,7 @@ const modelById = (ctx: AppContext, served: Parameters<typeof serveOperation>[2]
 
 /** Gemini's route of POST has any path, but only those of its methods, with a colon, exist. */
 const hasMethod = (path: string, method: string): boolean =>
-  method !== 'POST' || !path.startsWith(`${geminiPrefix}/`) || path.includes(':')
+  method !== 'POST' || !path.startsWith(`${gemini.prefix}/`) || path.includes(':')
 
 function respondToError(failed: FailedRequest): ErrorReply {
   const { request } = failed

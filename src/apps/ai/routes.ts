@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 
-import { inOwnEnvelope, setRequestId } from '../../gateway/envelopes.ts'
+import { inOwnEnvelope, setRequestId } from '../../gateway/client-apis.ts'
 import { errorEnvelope, isGatewayError, repeatedError } from '../../gateway/error-response.ts'
 import type { Model } from '../../gateway/models/catalog.ts'
 import { countPaidCall, getOperation, performPaid } from '../../gateway/session-calls.ts'

@@ -13,7 +13,7 @@ import { expiryOf } from '../files/lifetime.ts'
 import { download, fileOperation } from '../files/operations.ts'
 import { type Form, readUpload } from '../files/upload.ts'
 import { pageBetween } from '../list.ts'
-import { AnthropicErrorSchema } from '../messages-api/error-response.ts'
+import { AnthropicErrorSchema } from '../messages-api/client-api.ts'
 import type { Model } from '../models/catalog.ts'
 import { operationsOf } from '../operation.ts'
 import * as schemas from './schemas.ts'
@@ -92,7 +92,7 @@ const deleteAnthropicFile = operation({
  * Routes of Anthropic's API beside its messages (docs/spec/gateway-decisions.md, "Anthropic
  * Messages"). Its clients use them below `/v1`.
  */
-export const anthropicOperations = [
+export const operations = [
   listAnthropicModels,
   getAnthropicModel,
   uploadAnthropicFile,
@@ -121,11 +121,8 @@ const presentModel = ({ id, name, contextLength, maxOutput }: Model): schemas.An
   created_at: unknownDate,
   max_input_tokens: contextLength || null,
   max_tokens: maxOutput || null,
-  capabilities: null,
   lifecycle: 'active',
-  line: null,
-  deprecated_at: null,
-  retires_at: null,
+  ...schemas.unrecorded.values,
 })
 
 const idsMax = 100

@@ -3,8 +3,17 @@ import type { OpenAPIV3 } from 'openapi-types'
 
 import { wholeQuery } from '../../kernel/http/list-query.ts'
 import { fileKeptSecondsMax, fileKeptSecondsMin, listedModelsMax } from '../../kernel/limits.ts'
-import { lenientObject, namedObject, nullable, TimeSchema } from '../../kernel/schema.ts'
+import {
+  lenientObject,
+  namedObject,
+  nullable,
+  nullFields,
+  TimeSchema,
+} from '../../kernel/schema.ts'
 import { ModelTypesSchema } from '../catalog/schemas.ts'
+
+/** The fields of a model of which this server has no record. */
+export const unrecorded = nullFields('capabilities line deprecated_at retires_at')
 
 /** A model of Anthropic's API. */
 export const AnthropicModelSchema = namedObject('AnthropicModel', {
@@ -17,11 +26,8 @@ export const AnthropicModelSchema = namedObject('AnthropicModel', {
   }),
   max_input_tokens: nullable(Type.Integer()),
   max_tokens: nullable(Type.Integer({ description: 'Output tokens at most.' })),
-  capabilities: Type.Null(),
   lifecycle: Type.Literal('active'),
-  line: Type.Null(),
-  deprecated_at: Type.Null(),
-  retires_at: Type.Null(),
+  ...unrecorded.schemas,
 })
 export type AnthropicModel = Static<typeof AnthropicModelSchema>
 

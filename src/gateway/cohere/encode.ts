@@ -20,6 +20,12 @@ import { rejectChoices, rejectCustomTools, unsupportedMedia } from '../conversat
 import { passedFields, samplingNames } from './decode.ts'
 import { CohereReader, readWhole } from './read.ts'
 
+declare module '../conversation/chat-request.ts' {
+  interface Apis {
+    cohere: true
+  }
+}
+
 /** Cohere's chat API as that of an upstream. */
 export const cohereCodec: UpstreamCodec = {
   api: 'cohere',

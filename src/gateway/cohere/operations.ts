@@ -16,8 +16,8 @@ import { chatErrors, ChunksSchema } from '../openai-chat/schemas.ts'
 import { mediaErrors, operationsOf, paidOperation } from '../operation.ts'
 import { rerank } from '../rerank/rerank.ts'
 import { rerankRequestSchema } from '../rerank/schemas.ts'
+import { CohereErrorSchema } from './client-api.ts'
 import { cohereEmbed } from './embed.ts'
-import { CohereErrorSchema } from './error-response.ts'
 import * as schemas from './schemas.ts'
 import type { CohereModel, CohereModelList, ModelListQuery } from './schemas.ts'
 import { cohereChat } from './write.ts'
@@ -82,7 +82,7 @@ const embedOperation = (id: string, version: '1' | '2') =>
   })
 
 /** Routes of Cohere's API (docs/spec/gateway-decisions.md, "Cohere"). */
-export const cohereOperations = [
+export const operations = [
   createCohereChat,
   rerankDocuments,
   embedOperation('cohere_embed', '2'),
@@ -91,7 +91,7 @@ export const cohereOperations = [
 ]
 
 /** Routes of the first version of Cohere's API that no other API has. */
-export const cohereV1Operations = [embedOperation('cohere_embed_v1', '1')]
+export const operationsV1 = [embedOperation('cohere_embed_v1', '1')]
 
 const pageSizeDefault = 20
 

@@ -21,8 +21,8 @@ import {
   type StreamEvent,
 } from '../events.ts'
 import { chargedUsage } from '../models/usage.ts'
+import { toCohereError } from './client-api.ts'
 import { decodeCohere, fieldNames } from './decode.ts'
-import { toCohereError } from './error-response.ts'
 
 /** Returns a chat of a client with Cohere's API. `id` is that of its response. */
 export const cohereChat = (raw: unknown, id: string): ChatClient => ({

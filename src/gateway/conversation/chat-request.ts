@@ -5,9 +5,12 @@ import type { Json } from '../../kernel/schema.ts'
  * converts between this and the bytes of clients and upstreams.
  */
 
-/** The APIs of chats: OpenAI's two, Anthropic's, Google's and Cohere's. */
-export const apis = ['chat', 'responses', 'messages', 'gemini', 'cohere'] as const
-export type Api = (typeof apis)[number]
+/** The APIs of chats. The codec of each adds its name. */
+export interface Apis {
+  /** OpenAI's, in which the gateway measures requests. */
+  chat: true
+}
+export type Api = keyof Apis
 
 /** A request of a client to a model. */
 export interface ChatRequest {

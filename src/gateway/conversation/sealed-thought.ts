@@ -1,4 +1,4 @@
-import { type Api, apis, type Part } from './chat-request.ts'
+import type { Api, Part } from './chat-request.ts'
 
 /** A signature of a thought, with the API of the model that made it. */
 export interface Seal {
@@ -34,10 +34,12 @@ export const sealText = ({ signature, origin, isEncrypted }: Signed, clientApi: 
 /** Parses the text that `sealText` returned for a client of this API. */
 export function parseSeal(text: string, clientApi: Api): Seal {
   const [, name, mark, signature = ''] = foreign.exec(text) ?? []
-  const origin = apis.find((api) => api === name)
-  if (!origin) return { signature: text, origin: clientApi }
-  return { signature, origin, ...(mark !== undefined && { isEncrypted: true }) }
+  if (!isApi(name)) return { signature: text, origin: clientApi }
+  return { signature, origin: name, ...(mark !== undefined && { isEncrypted: true }) }
 }
+
+/** A name that no codec has is that of another version: no upstream gets its signature. */
+const isApi = (name: string | undefined): name is Api => name !== undefined
 
 /**
  * Removes the signature that belongs to the next call, and returns it. Google signs calls, and

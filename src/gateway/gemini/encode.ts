@@ -32,6 +32,12 @@ import { isGemini3, isGemma, limitBudget, thinkingConfigOf } from './models.ts'
 import { GenerateReader, jsonTool, readWhole } from './read.ts'
 import { parseSignature } from './thought-signature.ts'
 
+declare module '../conversation/chat-request.ts' {
+  interface Apis {
+    gemini: true
+  }
+}
+
 /** Google's Gemini API as that of an upstream. */
 export const geminiCodec: UpstreamCodec = {
   api: 'gemini',

@@ -12,7 +12,7 @@ import type { Model } from '../models/catalog.ts'
 import type { ModelType } from '../models/price.ts'
 import { chatErrors } from '../openai-chat/schemas.ts'
 import { operationsOf } from '../operation.ts'
-import { GeminiErrorSchema } from './error-response.ts'
+import { GeminiErrorSchema } from './client-api.ts'
 import { callMethod } from './methods.ts'
 import * as schemas from './schemas.ts'
 import type { GeminiModel, GeminiModels, GeminiModelsQuery } from './schemas.ts'
@@ -62,7 +62,7 @@ const callGeminiMethod = operationsOf(
 })
 
 /** Routes of Google's Gemini API (docs/spec/gateway-decisions.md, "Gemini"). */
-export const geminiOperations = [listGeminiModels, getGeminiModel, callGeminiMethod]
+export const operations = [listGeminiModels, getGeminiModel, callGeminiMethod]
 
 /** The methods of each type of model; the other types have none in this API. */
 const methodsByType: Partial<Record<ModelType, string[]>> = {

@@ -14,7 +14,7 @@ import { jsonOf } from '../conversation/json-reader.ts'
 import { parseArguments, portableId } from '../conversation/tools.ts'
 import { eventOf, noBytes, type StreamEvent } from '../events.ts'
 import { chargedUsage } from '../models/usage.ts'
-import { toGeminiError } from './error-response.ts'
+import { toGeminiError } from './client-api.ts'
 import { signatureOf } from './thought-signature.ts'
 
 /** The parts of a response that do not come from the model. */

@@ -26,7 +26,7 @@ import { readSampling } from '../conversation/sampling.ts'
 import { parseSeal, takeCallSignature } from '../conversation/sealed-thought.ts'
 import { originalId } from '../conversation/tools.ts'
 import { findCount, invalidField, readFlag, searchIn } from '../fields.ts'
-import { threadUnsupported } from './error-response.ts'
+import { threadUnsupported } from './client-api.ts'
 
 /** A request of the Messages API, with the options of its response. */
 interface DecodedMessages extends DecodedChat {

@@ -32,6 +32,12 @@ import { budgetWithin, featuresOf, type ModelFeatures, toThinking } from './mode
 import { canFormat, responseTool, toFormatSchema } from './output-format.ts'
 import { createReader, readWhole } from './read.ts'
 
+declare module '../conversation/chat-request.ts' {
+  interface Apis {
+    messages: true
+  }
+}
+
 /** Anthropic's Messages API as that of an upstream. */
 export const messagesCodec: UpstreamCodec = {
   api: 'messages',

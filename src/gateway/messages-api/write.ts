@@ -6,7 +6,7 @@ import { endsThought, sealText, type Signed } from '../conversation/sealed-thoug
 import { callIdOf, parseArguments, portableId } from '../conversation/tools.ts'
 import { encodeNamedEvents, eventOf, noBytes, type StreamEvent } from '../events.ts'
 import { chargedUsage, createUsage } from '../models/usage.ts'
-import { toAnthropicError } from './error-response.ts'
+import { toAnthropicError } from './client-api.ts'
 
 /** The parts of a message that do not come from the model. */
 export interface MessageOptions {

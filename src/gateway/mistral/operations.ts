@@ -132,7 +132,7 @@ const createMistralTranscription = paidUpload({
  * Routes of Mistral's API (docs/spec/gateway-decisions.md, "Mistral"). Its clients use them below
  * `/v1`.
  */
-export const mistralOperations = [
+export const operations = [
   listMistralModels,
   getMistralModel,
   uploadMistralFile,
@@ -157,11 +157,8 @@ function presentModel(model: Model): schemas.MistralModel {
     created: 0,
     owned_by: ownedBy,
     name,
-    description: null,
     max_context_length: contextLength,
     aliases: [],
-    deprecation: null,
-    default_model_temperature: null,
     capabilities: {
       completion_chat: isChat,
       function_calling: isChat && supportsTools,
@@ -176,6 +173,7 @@ function presentModel(model: Model): schemas.MistralModel {
       audio_speech: type === 'audio' && outputs.includes('audio'),
     },
     type: 'base',
+    ...schemas.unrecorded.model.values,
   }
 }
 
@@ -240,10 +238,9 @@ function presentFile(ctx: AppContext, file: StoredFile): MistralFile {
     filename: file.filename,
     purpose: file.purpose,
     sample_type: lookUp(sampleTypesByPurpose, file.purpose) ?? 'instruct',
-    num_lines: null,
     mimetype: file.type,
     source: file.purpose === resultPurpose ? 'mistral' : 'upload',
-    signature: null,
     visibility: 'workspace',
+    ...schemas.unrecorded.file.values,
   }
 }

@@ -9,6 +9,7 @@ import {
   mediaSchema,
   namedObject,
   nullable,
+  nullFields,
   oneOf,
 } from '../../kernel/schema.ts'
 import { ModelTypesSchema } from '../catalog/schemas.ts'
@@ -28,6 +29,12 @@ const CapabilitiesSchema = Type.Object({
   audio_speech: Type.Boolean(),
 })
 
+/** The fields of which this server has no record, by their object. */
+export const unrecorded = {
+  model: nullFields('description deprecation default_model_temperature'),
+  file: nullFields('num_lines signature'),
+}
+
 /** A model of Mistral's API. */
 export const MistralModelSchema = namedObject('MistralModel', {
   id: Type.String(),
@@ -35,13 +42,11 @@ export const MistralModelSchema = namedObject('MistralModel', {
   created: Type.Integer({ description: 'Seconds since 1970; 0 when unknown.' }),
   owned_by: Type.String(),
   name: Type.String(),
-  description: Type.Null(),
   max_context_length: Type.Integer({ description: 'Tokens; 0 when unknown.' }),
   aliases: Type.Array(Type.String()),
-  deprecation: Type.Null(),
-  default_model_temperature: Type.Null(),
   capabilities: CapabilitiesSchema,
   type: Type.Literal('base'),
+  ...unrecorded.model.schemas,
 })
 export type MistralModel = Static<typeof MistralModelSchema>
 
@@ -64,11 +69,10 @@ const fileFields = {
   filename: Type.String(),
   purpose: Type.String(),
   sample_type: oneOf(sampleTypes),
-  num_lines: Type.Null({ description: 'Lines are not counted.' }),
   mimetype: Type.String({ description: 'Detected from the content.' }),
   source: oneOf(sources),
-  signature: Type.Null(),
   visibility: Type.Literal('workspace'),
+  ...unrecorded.file.schemas,
 }
 
 export const MistralFileSchema = namedObject('MistralFile', fileFields)

@@ -20,7 +20,7 @@ import {
   type StreamEvent,
 } from '../events.ts'
 import type { Usage } from '../models/usage.ts'
-import { toOpenRouterError } from '../openrouter/error-response.ts'
+import { toOpenRouterError } from '../openrouter/client-api.ts'
 import { toFunctionCalls } from './functions.ts'
 import {
   type ChatWriterOptions,

@@ -2,13 +2,14 @@ import type { AppContext } from '../../kernel/context.ts'
 import { listParameters, requireModel } from '../catalog/catalog.ts'
 import type { Model, Offer } from '../models/catalog.ts'
 import { type ModelType, presentPrice, type Price } from '../models/price.ts'
-import type {
-  EndpointsResponse,
-  ModelResponse,
-  ModelsQuery,
-  ModelsResponse,
-  PricingResponse,
-  ProvidersResponse,
+import {
+  type EndpointsResponse,
+  type ModelResponse,
+  type ModelsQuery,
+  type ModelsResponse,
+  type PricingResponse,
+  type ProvidersResponse,
+  unrecorded,
 } from './schemas.ts'
 
 /** Output modalities of OpenRouter by type of model; other types have those of the catalog. */
@@ -45,13 +46,7 @@ export function getEndpoints(ctx: AppContext, id: string): EndpointsResponse {
 
 /** Lists the upstreams of this gateway (OpenRouter, GET /providers). */
 export const listProviders = ({ upstreams }: AppContext): ProvidersResponse => ({
-  data: upstreams.names.map((name) => ({
-    name,
-    slug: name,
-    privacy_policy_url: null,
-    terms_of_service_url: null,
-    status_page_url: null,
-  })),
+  data: upstreams.names.map((name) => ({ name, slug: name, ...unrecorded.provider.values })),
 })
 
 function present(model: Model): ModelResponse {
@@ -74,11 +69,9 @@ function present(model: Model): ModelResponse {
       max_completion_tokens: maxOutput || null,
       is_moderated: false,
     },
-    per_request_limits: null,
-    default_parameters: null,
     supported_parameters: listParameters(model),
-    supported_voices: null,
     links: { details: `/api/v1/models/${id}/endpoints` },
+    ...unrecorded.model.values,
   }
 }
 
@@ -113,7 +106,6 @@ function presentOffer({ upstreams }: AppContext, model: Model, { upstream, price
     max_completion_tokens: model.maxOutput || null,
     max_prompt_tokens: model.contextLength || null,
     pricing: presentPricing(price ?? model.price),
-    quantization: null,
     status: isUp ? 0 : -1,
     supported_parameters: listParameters(model),
     supports_implicit_caching: false,
@@ -123,10 +115,6 @@ function presentOffer({ upstreams }: AppContext, model: Model, { upstream, price
       required: model.supportsTools,
       function: model.supportsTools,
     },
-    latency_last_30m: null,
-    throughput_last_30m: null,
-    uptime_last_5m: null,
-    uptime_last_30m: null,
-    uptime_last_1d: null,
+    ...unrecorded.endpoint.values,
   }
 }

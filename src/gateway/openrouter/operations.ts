@@ -13,7 +13,7 @@ import { completeChat } from '../openai-chat/operations.ts'
 import * as chat from '../openai-chat/schemas.ts'
 import { operationsOf, paidOperation } from '../operation.ts'
 import { responseOperations } from '../responses/operations.ts'
-import { OpenRouterErrorSchema } from './error-response.ts'
+import { OpenRouterErrorSchema } from './client-api.ts'
 import * as models from './models.ts'
 import * as schemas from './schemas.ts'
 import type { CreditsResponse, GenerationResponse, KeyResponse } from './schemas.ts'
@@ -128,7 +128,7 @@ const getOpenrouterGeneration = accountOperation({
  * Routes of OpenRouter's API (docs/spec/gateway-decisions.md, "OpenRouter"). Clients use them below
  * `/api/v1`.
  */
-export const openRouterOperations = [
+export const operations = [
   ...responseOperations,
   ...embeddingOperations,
   createOpenrouterChat,
@@ -173,15 +173,13 @@ async function describeKey(ctx: AppContext, { key, cap }: KeySpender): Promise<K
       is_management_key: false,
       is_provisioning_key: false,
       allowed_data_regions: ['global'],
-      creator_user_id: null,
-      organization_id: null,
-      workspace_id: null,
       free_model_daily_requests: { limit: 0, used: 0, remaining: 0 },
       rate_limit: {
         requests: ctx.state.limits.gatewayRequests.max,
         interval: '60s',
         note: 'Requests per minute from one address; 0 is no limit.',
       },
+      ...schemas.unrecorded.key.values,
     },
   }
 }
@@ -222,34 +220,7 @@ async function getGeneration(
   return { data: present(use) }
 }
 
-/** OpenRouter's fields of which this gateway has no record. */
-const unknownFields = {
-  app_id: null,
-  cache_discount: null,
-  external_user: null,
-  finish_reason: null,
-  http_referer: null,
-  moderation_latency: null,
-  native_finish_reason: null,
-  native_tokens_completion_images: null,
-  num_fetches: null,
-  num_input_audio_prompt: null,
-  num_media_completion: null,
-  num_media_prompt: null,
-  preset_id: null,
-  provider_responses: null,
-  router: null,
-  service_tier: null,
-  streamed: null,
-  upstream_id: null,
-  upstream_inference_cost: null,
-  user_agent: null,
-  web_search_engine: null,
-  workspace_id: null,
-} as const
-
 const present = (use: Use): GenerationResponse['data'] => ({
-  ...unknownFields,
   id: idPrefix + use.requestId,
   request_id: use.requestId,
   api_type: use.type === 'embedding' ? 'embeddings' : 'completions',
@@ -271,4 +242,5 @@ const present = (use: Use): GenerationResponse['data'] => ({
   provider_name: use.upstream,
   total_cost: toUsd(use.charged),
   usage: toUsd(use.charged),
+  ...schemas.unrecorded.generation.values,
 })

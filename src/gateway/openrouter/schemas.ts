@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 
-import { lenientObject, nullable, oneOf, TimeSchema } from '../../kernel/schema.ts'
+import { lenientObject, nullable, nullFields, oneOf, TimeSchema } from '../../kernel/schema.ts'
 
 /** The responses of OpenRouter's API, as its client validates them (@openrouter/sdk 1.3). */
 const text = Type.String()
@@ -21,6 +21,22 @@ const architecture = {
   modality: text,
 }
 
+/** The fields of which this gateway has no record, by their object. */
+export const unrecorded = {
+  model: nullFields('per_request_limits default_parameters supported_voices'),
+  endpoint: nullFields(`
+    quantization latency_last_30m throughput_last_30m uptime_last_5m uptime_last_30m uptime_last_1d
+  `),
+  provider: nullFields('privacy_policy_url terms_of_service_url status_page_url'),
+  key: nullFields('creator_user_id organization_id workspace_id'),
+  generation: nullFields(`
+    app_id cache_discount external_user finish_reason http_referer moderation_latency
+    native_finish_reason native_tokens_completion_images num_fetches num_input_audio_prompt
+    num_media_completion num_media_prompt preset_id provider_responses router service_tier streamed
+    upstream_id upstream_inference_cost user_agent web_search_engine workspace_id
+  `),
+}
+
 const ModelSchema = Type.Object({
   id: text,
   canonical_slug: text,
@@ -34,11 +50,9 @@ const ModelSchema = Type.Object({
     max_completion_tokens: count,
     is_moderated: flag,
   }),
-  per_request_limits: Type.Null(),
-  default_parameters: Type.Null(),
   supported_parameters: Type.Array(text),
-  supported_voices: Type.Null(),
   links: Type.Object({ details: text }),
+  ...unrecorded.model.schemas,
 })
 export type ModelResponse = Static<typeof ModelSchema>
 
@@ -71,16 +85,11 @@ const EndpointSchema = Type.Object({
   max_completion_tokens: count,
   max_prompt_tokens: count,
   pricing: PricingSchema,
-  quantization: Type.Null(),
   status: Type.Integer({ description: '0: available; -1: its circuit breaker is open.' }),
   supported_parameters: Type.Array(text),
   supports_implicit_caching: flag,
   supports_tool_choice: Type.Object({ auto: flag, none: flag, required: flag, function: flag }),
-  latency_last_30m: Type.Null(),
-  throughput_last_30m: Type.Null(),
-  uptime_last_5m: Type.Null(),
-  uptime_last_30m: Type.Null(),
-  uptime_last_1d: Type.Null(),
+  ...unrecorded.endpoint.schemas,
 })
 
 export const EndpointsSchema = Type.Object({
@@ -96,15 +105,7 @@ export const EndpointsSchema = Type.Object({
 export type EndpointsResponse = Static<typeof EndpointsSchema>
 
 export const ProvidersSchema = Type.Object({
-  data: Type.Array(
-    Type.Object({
-      name: text,
-      slug: text,
-      privacy_policy_url: Type.Null(),
-      terms_of_service_url: Type.Null(),
-      status_page_url: Type.Null(),
-    }),
-  ),
+  data: Type.Array(Type.Object({ name: text, slug: text, ...unrecorded.provider.schemas })),
 })
 export type ProvidersResponse = Static<typeof ProvidersSchema>
 
@@ -127,15 +128,13 @@ export const KeySchema = Type.Object({
     is_management_key: flag,
     is_provisioning_key: flag,
     allowed_data_regions: Type.Array(text),
-    creator_user_id: Type.Null(),
-    organization_id: Type.Null(),
-    workspace_id: Type.Null(),
     free_model_daily_requests: Type.Object({
       limit: Type.Integer(),
       used: Type.Integer(),
       remaining: Type.Integer(),
     }),
     rate_limit: Type.Object({ requests: Type.Integer(), interval: text, note: text }),
+    ...unrecorded.key.schemas,
   }),
 })
 export type KeyResponse = Static<typeof KeySchema>
@@ -154,46 +153,25 @@ export const GenerationSchema = Type.Object({
     id: text,
     request_id: text,
     api_type: oneOf(['completions', 'embeddings']),
-    app_id: Type.Null(),
-    cache_discount: Type.Null(),
     cancelled: flag,
     created_at: TimeSchema,
     data_region: Type.Literal('global'),
-    external_user: Type.Null(),
-    finish_reason: Type.Null(),
     generation_time: Type.Number({ description: 'Milliseconds.' }),
-    http_referer: Type.Null(),
     is_byok: flag,
     latency: nullable(Type.Number({ description: 'Milliseconds to the first byte.' })),
     model: text,
-    moderation_latency: Type.Null(),
-    native_finish_reason: Type.Null(),
     native_tokens_cached: Type.Integer(),
     native_tokens_completion: Type.Integer(),
-    native_tokens_completion_images: Type.Null(),
     native_tokens_prompt: Type.Integer(),
     native_tokens_reasoning: Type.Integer(),
-    num_fetches: Type.Null(),
-    num_input_audio_prompt: Type.Null(),
-    num_media_completion: Type.Null(),
-    num_media_prompt: Type.Null(),
     num_search_results: Type.Integer(),
     origin: text,
-    preset_id: Type.Null(),
     provider_name: nullable(text),
-    provider_responses: Type.Null(),
-    router: Type.Null(),
-    service_tier: Type.Null(),
-    streamed: Type.Null(),
     tokens_completion: Type.Integer(),
     tokens_prompt: Type.Integer(),
     total_cost: usd,
-    upstream_id: Type.Null(),
-    upstream_inference_cost: Type.Null(),
     usage: usd,
-    user_agent: Type.Null(),
-    web_search_engine: Type.Null(),
-    workspace_id: Type.Null(),
+    ...unrecorded.generation.schemas,
   }),
 })
 export type GenerationResponse = Static<typeof GenerationSchema>

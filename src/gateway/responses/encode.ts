@@ -80,6 +80,13 @@ const ignoredInChat = ({ stop, sampling, extra }: ChatRequest): string[] => [
   ...unreadFields(extra, new Set([...sharedFields, 'verbosity'])),
 ]
 
+declare module '../conversation/chat-request.ts' {
+  interface Apis {
+    responses: true
+  }
+}
+
+/** OpenAI's Responses API as that of an upstream. */
 export const responsesCodec: UpstreamCodec = {
   api: 'responses',
   encode,

@@ -1,4 +1,4 @@
-import { inOwnEnvelope, setRequestId } from '../../gateway/envelopes.ts'
+import { inOwnEnvelope, setRequestId } from '../../gateway/client-apis.ts'
 import { addressLimit } from '../../gateway/error-response.ts'
 import { clientAddress, isLocalAddress, isTrustedProxy } from '../../kernel/address.ts'
 import { AddressClient } from '../../kernel/client.ts'

@@ -3,12 +3,15 @@ import { hostingSource } from '../../apps/viewer/hosting-source.ts'
 import { filesPath, filesRoute, Pages } from '../../apps/viewer/pages.ts'
 import { embeddersOf } from '../../apps/viewer/policy.ts'
 import { serveFromMemory } from '../../apps/viewer/serve-from-memory.ts'
-import { findClientAlias, type PathAlias } from '../../gateway/client-apis.ts'
-import { cohereV1Prefix } from '../../gateway/cohere/error-response.ts'
-import { inOwnEnvelope, setRequestId } from '../../gateway/envelopes.ts'
+import {
+  clientApis,
+  findClientAlias,
+  inOwnEnvelope,
+  ownAliases,
+  type PathAlias,
+  setRequestId,
+} from '../../gateway/client-apis.ts'
 import * as gateway from '../../gateway/error-response.ts'
-import { geminiPrefix } from '../../gateway/gemini/error-response.ts'
-import { openRouterPrefix } from '../../gateway/openrouter/error-response.ts'
 import { runFor } from '../../kernel/client.ts'
 import type { Urls } from '../../kernel/config/load.ts'
 import type { AppContext } from '../../kernel/context.ts'
@@ -54,14 +57,10 @@ export const partsBySegment: Record<string, TrafficPart | 'health'> = {
   healthz: 'health',
   readyz: 'health',
   v1: 'gateway',
-  v1beta: 'gateway',
-  v2: 'gateway',
   accounts: 'gateway',
-  anthropic: 'gateway',
   audio: 'gateway',
   batches: 'gateway',
   chat: 'gateway',
-  cohere: 'gateway',
   completions: 'gateway',
   credits: 'gateway',
   embeddings: 'gateway',
@@ -70,15 +69,14 @@ export const partsBySegment: Record<string, TrafficPart | 'health'> = {
   images: 'gateway',
   messages: 'gateway',
   realtime: 'gateway',
-  mistral: 'gateway',
   models: 'gateway',
   moderations: 'gateway',
-  openrouter: 'gateway',
   queries: 'gateway',
   rerank: 'gateway',
   responses: 'gateway',
   topup: 'gateway',
   videos: 'gateway',
+  ...Object.fromEntries(clientApis.map(({ prefix }) => [prefix.split('/')[1], 'gateway'])),
 }
 const parts = new Map(Object.entries(partsBySegment))
 
@@ -96,13 +94,7 @@ export function partOf(path: string): TrafficPart | 'health' {
 const aliases: readonly PathAlias[] = [
   // groq-sdk takes a base URL without a path, and adds this one.
   [/^\/openai\/v1(?=\/|$)/, '/v1'],
-  // A preview of Google's API, whose operations are the same.
-  [/^\/v1alpha(?=\/|$)/, geminiPrefix],
-  // The path of OpenRouter, which its clients add or have in their base URL.
-  [/^\/api\/v1(?=\/|$)/, openRouterPrefix],
-  // Methods of Gemini's models, which newer clients of Google call below /v1.
-  [/^\/v1(?=\/.+:(?:\w+Content|batchEmbedContents|countTokens)$)/, geminiPrefix],
-  [/^\/v1(?=\/embed$)/, cohereV1Prefix],
+  ...ownAliases,
 ]
 
 /** Maps a request to an alias to the path inside the server. Returns that path, too. */

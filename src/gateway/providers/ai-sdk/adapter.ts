@@ -1,16 +1,12 @@
 import type { EmbeddingModelV4, JSONValue, RerankingModelV4 } from '@ai-sdk/provider'
 
-import type { AiSdkKind } from '../../../kernel/config/providers.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import { asString, itemsOf, type Json, parseRecord, recordOf } from '../../../kernel/schema.ts'
 import { type Clock, unixSeconds } from '../../../kernel/time.ts'
-import { cohereCodec } from '../../cohere/encode.ts'
 import type { ChatEvent } from '../../conversation/chat-event.ts'
 import type { ChatRequest } from '../../conversation/chat-request.ts'
 import type { UpstreamCodec } from '../../conversation/codec.ts'
 import { openAiNames, unknownFields } from '../../conversation/sampling.ts'
-import { geminiCodec } from '../../gemini/encode.ts'
-import { messagesCodec } from '../../messages-api/encode.ts'
 import { bedrockChat, bedrockWholeChat } from '../bedrock/chat.ts'
 import { reject, type Rejected } from '../error-body.ts'
 import { HttpClient } from '../http-client.ts'
@@ -47,7 +43,7 @@ const noKey = 'none'
  */
 export function createAiSdkAdapter(row: Omit<TypedUpstream, 'client'>, clock: Clock): Upstream {
   const upstream = { ...row, client: new HttpClient() }
-  const codec = codecs[row.kind]
+  const { codec } = providerKinds[row.kind]
   return {
     name: row.name,
     kind: row.kind,
@@ -74,16 +70,9 @@ export function createAiSdkAdapter(row: Omit<TypedUpstream, 'client'>, clock: Cl
   }
 }
 
-/** The codecs of providers that speak an API of chats. */
-const codecs: Partial<Record<AiSdkKind, UpstreamCodec>> = {
-  anthropic: messagesCodec,
-  google: geminiCodec,
-  cohere: cohereCodec,
-}
-
 /** Sends a chat in the provider's own API, or through its package, where it has another one. */
 async function sendChat(upstream: TypedUpstream, call: UpstreamChat): Promise<SentChat> {
-  const codec = codecs[upstream.kind]
+  const { codec } = providerKinds[upstream.kind]
   if (codec) return sendEncoded(upstream, codec, call)
   if (upstream.kind !== 'bedrock') return noModel('/chat/completions')
   const { request, signal, ...target } = call
@@ -103,7 +92,7 @@ async function* whole(events: ChatEvent[]): AsyncGenerator<ChatEvent[]> {
 /** Opens the provider for one request, over a network of its own. An error becomes a rejection. */
 async function withProvider<Result>(
   upstream: TypedUpstream,
-  call: { signal: AbortSignal; outputMax?: number },
+  call: { signal: AbortSignal },
   send: (provider: AiSdkProvider, network: ProviderFetch) => Promise<Result>,
 ): Promise<Result | Rejected> {
   const kind = providerKinds[upstream.kind]

@@ -1,7 +1,10 @@
 import type { Experimental_VideoModelV4 as VideoModelV4, ProviderV4 } from '@ai-sdk/provider'
 
 import type { AiSdkKind } from '../../../kernel/config/providers.ts'
-import type { Json } from '../../../kernel/schema.ts'
+import { cohereCodec } from '../../cohere/encode.ts'
+import type { UpstreamCodec } from '../../conversation/codec.ts'
+import { geminiCodec } from '../../gemini/encode.ts'
+import { messagesCodec } from '../../messages-api/encode.ts'
 
 /** The settings of every provider package. */
 interface Access {
@@ -17,14 +20,14 @@ type Options = NonNullable<
 /** A provider package. The shared interface has no video models yet. */
 export type AiSdkProvider = ProviderV4 & { videoModel?(model: string): VideoModelV4 }
 
-/** The package of one kind of provider, and its differences from the others. */
+/** The API of chats of one kind of provider, its package, and its differences from the others. */
 export interface ProviderKind {
-  /** Loads the package, on the first request. */
+  /** Undefined where the package, or nothing, serves chats. */
+  codec?: UpstreamCodec
+  /** Loads the package, on the first request that is not a chat of `codec`. */
   open(access: Access): Promise<AiSdkProvider>
   /** Addresses that are built into the package; the configured one replaces them. */
   defaultBaseUrls?: string[]
-  /** Usage fields without which the package rejects a chat response. */
-  requiredUsage?: Json
   /** Accepts aspect ratios instead of image sizes. */
   usesAspectRatios?: boolean
   languageOptions?(code: string | undefined): Options
@@ -35,16 +38,19 @@ export interface ProviderKind {
 const same = (...formats: string[]): Record<string, string> =>
   Object.fromEntries(formats.map((format) => [format, format]))
 
-/** All kinds of providers that are called through AI SDK packages. */
+/** All kinds of providers without OpenAI's API. */
 export const providerKinds: Record<AiSdkKind, ProviderKind> = {
   anthropic: {
+    codec: messagesCodec,
     open: async (access) => (await import('@ai-sdk/anthropic')).createAnthropic(access),
   },
   google: {
+    codec: geminiCodec,
     open: async (access) => (await import('@ai-sdk/google')).createGoogle(access),
     usesAspectRatios: true,
   },
   cohere: {
+    codec: cohereCodec,
     open: async (access) => (await import('@ai-sdk/cohere')).createCohere(access),
   },
   bedrock: {
@@ -54,7 +60,6 @@ export const providerKinds: Record<AiSdkKind, ProviderKind> = {
       const region = /bedrock-runtime\.([a-z0-9-]+)\./.exec(baseURL)?.[1] ?? 'us-east-1'
       return createAmazonBedrock({ ...access, baseURL, region })
     },
-    requiredUsage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
   },
   fal: {
     open: async (access) => {

@@ -1,9 +1,21 @@
 import { Type } from '@sinclair/typebox'
 
 import { asString, type Json, namedObject, nullable, recordOf } from '../../kernel/schema.ts'
+import type { ClientApi } from '../client-api.ts'
 
-/** Returns whether the errors of a path have Anthropic's envelope. */
-export const isMessagesPath = (path: string): boolean => /^(\/v1)?\/messages(\/|$)/.test(path)
+/** Anthropic's API. Its messages have a path of their own, its models and files share theirs. */
+export const anthropic: ClientApi = {
+  prefix: '/anthropic',
+  publicPrefix: '/v1',
+  shared: {
+    start: /^(\/v1)?(?=\/(models|files)(\/|$))/,
+    isSender: (headers) => headers.has('anthropic-version'),
+  },
+  isOwnPath: (path) => /^(\/v1)?\/messages(\/|$)/.test(path),
+  toError: toAnthropicError,
+  statusOf: (status, body) => (recordOf(body.error).code === contextExceeded ? 400 : status),
+  requestIdHeader: 'request-id',
+}
 
 /** Anthropic's error types by status; 400 is the default. */
 const types: Record<number, string> = {
@@ -48,10 +60,6 @@ export function toAnthropicError(body: Json, status: number, requestId: string):
     request_id: requestId,
   }
 }
-
-/** Returns the status of an error for Anthropic's clients. */
-export const statusOf = (status: number, body: Json): number =>
-  recordOf(body.error).code === contextExceeded ? 400 : status
 
 export const AnthropicErrorSchema = namedObject('AnthropicError', {
   type: Type.Literal('error'),

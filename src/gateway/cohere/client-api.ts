@@ -1,11 +1,27 @@
 import { Type } from '@sinclair/typebox'
 
 import { asString, type Json, namedObject, recordOf } from '../../kernel/schema.ts'
+import type { ClientApi } from '../client-api.ts'
 
-/** The prefix of the paths of Cohere's API. */
-export const coherePrefix = '/v2'
-/** The prefix inside the server of the paths that only the first version of Cohere's API has. */
-export const cohereV1Prefix = '/cohere/v1'
+const toError = (body: Json, _: number, requestId: string): Json => toCohereError(body, requestId)
+
+/** Cohere's API. */
+export const cohere: ClientApi = {
+  prefix: '/v2',
+  shared: {
+    start: /^(\/v1)?(?=\/models(\/|$))/,
+    isSender: (headers) => /^cohere(-ai)?$/.test(headers.get('x-fern-sdk-name') ?? ''),
+  },
+  toError,
+}
+
+/** The paths that only the first version of Cohere's API has. */
+export const cohereV1: ClientApi = {
+  prefix: '/cohere/v1',
+  publicPrefix: '/v1',
+  starts: [/^\/v1(?=\/embed$)/],
+  toError,
+}
 
 /**
  * Converts an error of this gateway to that of Cohere. `code` and `param` are those of document 2,

@@ -8,9 +8,15 @@ import {
   nullable,
   recordOf,
 } from '../../kernel/schema.ts'
+import type { ClientApi } from '../client-api.ts'
 
-/** The prefix of OpenRouter's paths inside. Clients use `/api/v1` (server/http/router.ts). */
-export const openRouterPrefix = '/openrouter'
+/** OpenRouter's API. Its clients add `/api/v1`, or have it in their base URL. */
+export const openRouter: ClientApi = {
+  prefix: '/openrouter',
+  publicPrefix: '/api/v1',
+  starts: [/^\/api\/v1(?=\/|$)/],
+  toError: (body, status) => ({ error: toOpenRouterError(body, status) }),
+}
 
 /** The status of an error in a stream, whose response began as 200. */
 const streamStatuses: Record<string, number> = { content_policy_violation: 403 }

@@ -1,9 +1,23 @@
 import { Type } from '@sinclair/typebox'
 
 import { asString, type Json, namedObject, recordOf } from '../../kernel/schema.ts'
+import type { ClientApi } from '../client-api.ts'
 
-/** The prefix of the paths of Google's Gemini API. */
-export const geminiPrefix = '/v1beta'
+/** Google's Gemini API. */
+export const gemini: ClientApi = {
+  prefix: '/v1beta',
+  starts: [
+    // A preview of the API, whose operations are the same.
+    /^\/v1alpha(?=\/|$)/,
+    // Methods of models, which newer clients call below /v1.
+    /^\/v1(?=\/.+:(?:\w+Content|batchEmbedContents|countTokens)$)/,
+  ],
+  shared: {
+    start: /^(\/v1)?(?=\/models(\/|$))/,
+    isSender: (headers) => headers.has('x-goog-api-key') || headers.has('x-goog-api-client'),
+  },
+  toError: toGeminiError,
+}
 
 /** Google's status names (google.rpc.Code) by status; 400 is the default. */
 const names: Record<number, string> = {
