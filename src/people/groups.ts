@@ -52,6 +52,7 @@ export async function setGroup(
   ctx: AppContext,
   group: string,
   names: readonly string[],
+  by = 'operator',
 ): Promise<void> {
   if (!isGroupName(group))
     rejectRequest('A group needs a name of 1 to 100 letters, digits and . _ : / @ - or spaces.')
@@ -72,7 +73,7 @@ export async function setGroup(
     for (const { person } of removed) announceRemoval(ctx, db, person)
     const rows = ids.map((person) => ({ group, person, source: 'operator' as const }))
     if (rows.length > 0) await db.insert(members).values(rows)
-    await recordAudit(ctx, db, { by: 'operator', did: 'group', item: group, why: names.join(', ') })
+    await recordAudit(ctx, db, { by, did: 'group', item: group, why: names.join(', ') })
   })
 }
 

@@ -352,8 +352,8 @@ export const changeGroup = operatorOperation({
   },
   output: { 200: DoneSchema },
   errors: writeErrors,
-  async run(ctx, { params, body }) {
-    await setGroup(ctx, params.name, body.people)
+  async run(ctx, { caller, params, body }) {
+    await setGroup(ctx, params.name, body.people, caller.name)
     return done
   },
 })

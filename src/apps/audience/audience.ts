@@ -5,7 +5,7 @@ import type { Db } from '../../kernel/db/engine.ts'
 import { rejectRequest } from '../../kernel/errors.ts'
 import { audienceMembersMax } from '../../kernel/limits.ts'
 import { iso } from '../../kernel/time.ts'
-import { recordAudit } from '../../people/audit/audit.ts'
+import { recordBy } from '../../people/audit/audit.ts'
 import { findKnownGroups, findPeople } from '../../people/groups.ts'
 import { hashPassword } from '../../people/passwords.ts'
 import { listNames } from '../../people/people.ts'
@@ -68,8 +68,7 @@ export async function changeAudience(
     const leaves = before.listed !== 'off' && after.listed === 'off'
     if (ids) await replaceMembers(db, app.id, 'person', ids)
     if (request.groups) await replaceMembers(db, app.id, 'group', [...new Set(request.groups)])
-    if (by !== undefined)
-      await recordAudit(ctx, db, { by, did: 'audience', item: app.id, why: audience })
+    await recordBy(ctx, db, by, { did: 'audience', item: app.id, why: audience })
     if (leaves && before.listed === 'on') await notifyListed(ctx, db, after)
     return { app: after, note: noteOf(audience, leaves) }
   })

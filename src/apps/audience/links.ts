@@ -8,6 +8,7 @@ import { newId, newSecret, sha256 } from '../../kernel/ids.ts'
 import { shareLinkNameCharsMax, shareLinksPerAppMax } from '../../kernel/limits.ts'
 import { hasVisibleText, isPlainLine } from '../../kernel/text.ts'
 import { iso } from '../../kernel/time.ts'
+import { recordBy } from '../../people/audit/audit.ts'
 import { type App, findTakenIds, lockApp, setAccess } from '../apps.ts'
 import { isPackKind } from '../kinds.ts'
 import type { ShareLinkBody } from './schemas.ts'
@@ -32,11 +33,15 @@ export const listLinks = (ctx: AppContext, { id }: Pick<App, 'id'>): Promise<Sha
     .orderBy(desc(shareLinks.created), desc(shareLinks.id))
     .limit(shareLinksPerAppMax)
 
-/** Creates a share link. Its address is returned once. Throws `bad_request`. */
+/**
+ * Creates a share link. Its address is returned once. The audit log has the link where an operator
+ * creates it, `by`. Throws `bad_request`.
+ */
 export async function createLink(
   ctx: AppContext,
   app: App,
   { name, expires }: { name: string; expires: number | null },
+  by?: string,
 ): Promise<{ link: ShareLinkBody; url: string }> {
   if (isPackKind(app.kind))
     rejectRequest('Share links are for apps and games only. Change the audience of a pack instead.')
@@ -63,23 +68,32 @@ export async function createLink(
       })
       .returning()
     if (!row) throw new Error('the insert returned no link')
+    await recordBy(ctx, db, by, { did: 'share link', item: app.id, why: name })
     return row
   })
   return { link: presentLink(link), url: `${ctx.urls.app}/open/${app.id}/${secret}` }
 }
 
-/** Revokes a share link. Pages that it opened end. Throws `not_found`. */
-export async function revokeLink(ctx: AppContext, app: App, id: string): Promise<void> {
+/**
+ * Revokes a share link. Pages that it opened end. The audit log has it where an operator revokes
+ * it, `by`. Throws `not_found`.
+ */
+export async function revokeLink(
+  ctx: AppContext,
+  app: App,
+  id: string,
+  by?: string,
+): Promise<void> {
   await ctx.db.tx(async (db) => {
     // Files that the link opened get another address.
     await setAccess(ctx, db, await lockApp(ctx, db, app), {})
-    const found = await db
+    const [found] = await db
       .delete(shareLinks)
       .where(and(eq(shareLinks.app, app.id), eq(shareLinks.id, id)))
-      .returning({ id: shareLinks.id })
-    if (found.length > 0) return
+      .returning({ name: shareLinks.name })
     const see = `GET /apps/${app.id}/audience lists them.`
-    throw new ApiError('not_found', { what: 'share link', see })
+    if (!found) throw new ApiError('not_found', { what: 'share link', see })
+    await recordBy(ctx, db, by, { did: 'revoke share link', item: app.id, why: found.name })
   })
 }
 

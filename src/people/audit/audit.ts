@@ -17,6 +17,16 @@ export async function recordAudit(
   await db.insert(audit).values({ ...entry, id: newId(), at: clock.now() })
 }
 
+/** Records a decision of an operator; nothing where the owner of the item made it. */
+export async function recordBy(
+  ctx: { clock: Clock },
+  db: Db,
+  by: string | undefined,
+  entry: Omit<AuditEntry, 'id' | 'at' | 'by'>,
+): Promise<void> {
+  if (by !== undefined) await recordAudit(ctx, db, { ...entry, by })
+}
+
 const place = { created: audit.at, id: audit.id }
 
 /** Returns decisions, newest first: all, or those about one item, older than `before`. */

@@ -42,6 +42,7 @@ const final: Partial<Record<string, Text>> = {
   grant: msg('has its appeal granted'),
   deny: msg('has its appeal denied'),
   audience: msg('has its audience changed'),
+  'revoke-link': msg('has a share link revoked'),
 }
 
 /** Returns the address of a page after a decision, which then has the notice. */

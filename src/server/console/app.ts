@@ -2,7 +2,6 @@ import { itemUrl } from '../../apps/app-url.ts'
 import { type Appeal, sanctionedAt } from '../../apps/appeal/appeals.ts'
 import * as apps from '../../apps/apps.ts'
 import { getAudience } from '../../apps/audience/audience.ts'
-import type { AudienceBody } from '../../apps/audience/schemas.ts'
 import { isFeatured } from '../../apps/explore/explore.ts'
 import { imageTypeOf } from '../../apps/folders/read-pack.ts'
 import { isPackKind } from '../../apps/kinds.ts'
@@ -15,15 +14,26 @@ import { t } from '../../kernel/words/message.ts'
 import { section } from '../../site/components.ts'
 import { form } from '../../site/form.ts'
 import { formatBytes, renderDateTime } from '../../site/format.ts'
-import { button, type Form, hiddenField, postForm, textArea } from '../../site/forms.ts'
+import { button, type Form, hiddenField, notice, postForm, textArea } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { dataTable } from '../../site/lists.ts'
 import { fileTree } from '../../site/packs/pack-page.ts'
 import type { UserRequest } from '../../site/session.ts'
-import { audienceFields, readAudience } from '../../site/studio/access.ts'
+import {
+  audienceFields,
+  linkNote,
+  readAudience,
+  readLink,
+  shareLinks,
+} from '../../site/studio/access.ts'
+import {
+  changeItemAudience,
+  createItemLink,
+  revokeItemLink,
+} from '../operator/audience-operations.ts'
 import { type AppCase, findAppCase } from '../operator/cases.ts'
 import type { Decision } from '../operator/decisions.ts'
-import { changeItemAudience, decide } from '../operator/operations.ts'
+import { decide } from '../operator/operations.ts'
 import { decideAbout, decidedNotice, decidedPath } from './access.ts'
 import {
   badge,
@@ -69,6 +79,21 @@ export const changeAppAudience = (id: string) =>
     params: { id },
     fields: readAudience,
     then: decidedPath(`/console/apps/${id}`, 'audience', id),
+  })
+
+/** Returns the form that creates a share link of an app, whose address it shows once. */
+export const createAppLink = (id: string) =>
+  form(createItemLink, {
+    params: { id },
+    fields: readLink,
+    then: ({ url }, _, req: UserRequest) => appPage(req, id, { note: linkNote(url) }),
+  })
+
+/** Returns the form that revokes a share link of an app. */
+export const revokeAppLink = (id: string) =>
+  form(revokeItemLink, {
+    params: (sent) => ({ id, link: sent.text('link') }),
+    then: decidedPath(`/console/apps/${id}`, 'revoke-link', id),
   })
 
 /** Returns the decisions that apply to the app's state. */
@@ -159,22 +184,35 @@ const featureSection = (token: string, action: string, isPicked: boolean): Html 
       ${postForm(token, `${action}/feature`, isPicked ? html`${hiddenField('remove', 'yes')}${button(t('Remove from home page'), 'quiet')}` : button(t('Feature on home page'), 'quiet'), 'act')}`,
   )
 
-const audienceSection = (
-  { token, action, submitted }: { token: string; action: string; submitted: Form | undefined },
+/** Renders who may open an app, with its share links. */
+async function audienceSections(
+  { ctx, token }: UserRequest,
   app: apps.App,
-  audience: AudienceBody,
-): Html =>
-  section(
-    t('Who can open it'),
-    postForm(token, `${action}/audience`, audienceFields(app, audience, submitted)),
-  )
+  submitted: Form | undefined,
+): Promise<Html> {
+  const action = `/console/apps/${app.id}`
+  const audience = await getAudience(ctx, app)
+  const fields = audienceFields(app, audience, submitted)
+  return html`${section(t('Who can open it'), postForm(token, `${action}/audience`, fields))}
+  ${shareLinks({ ctx, token }, app, audience, {
+    create: `${action}/links`,
+    revoke: `${action}/revoke-link`,
+    submitted,
+  })}`
+}
+
+/** The result of a form of the page: its error with what was sent, or a note. */
+interface FormResult {
+  message?: string
+  submitted?: Form
+  note?: string
+}
 
 /** Renders an app with its reports, appeals and decisions. Throws `not_found`. */
 export async function appPage(
   req: UserRequest,
   id: string,
-  message?: string,
-  submitted?: Form,
+  { message, submitted, note }: FormResult = {},
 ): Promise<Page> {
   const { ctx, token } = req
   const known = await findAppCase(ctx, id)
@@ -184,9 +222,9 @@ export async function appPage(
   const hint = t('Required for a takedown or a quarantine. The maker receives it.')
   const isVerdict = verdicts.has(submitted?.text('decision') ?? '') && appeals.length > 0
   const options = decisionOptions(known)
-  // The form of the audience has no reason, so the page shows its error.
-  const isAudience = submitted?.has('audience') === true
-  const failed = !isAudience && { why: submitted?.text('why') ?? '', error: message }
+  // The forms without a reason show their errors at the top of the page.
+  const isDecision = submitted?.has('decision') === true
+  const failed = isDecision && { why: submitted.text('why'), error: message }
   const isOpen = app.takenDown === null && app.closed === null
   const heads = [
     t('Preview'),
@@ -196,16 +234,16 @@ export async function appPage(
     t('Created'),
     { unseen: t('Block') },
   ]
-  const main = html`${decidedNotice(req, action)}${appSummary(known, itemUrl(ctx, app))}
+  const main = html`${decidedNotice(req, action)}${notice(note)}${appSummary(known, itemUrl(ctx, app))}
   ${appeals.map((appeal) => appealSection({ token, action, ...(isVerdict && failed) }, appeal))}
   ${openReports(reports)}
   ${section(t('Actions'), decisionForm(token, { action, hint, ...(!isVerdict && failed) }, options))}
-  ${isOpen && audienceSection({ token, action, submitted: isAudience ? submitted : undefined }, app, await getAudience(ctx, app))}
+  ${isOpen && (await audienceSections(req, app, submitted))}
   ${app.listed === 'on' && featureSection(token, action, await isFeatured(ctx, id))}
   ${section(t('Version history'), dataTable(t('Versions'), heads, versions.map(versionRow(app))))}
   ${decisionHistory(decisions)}`
   // The form shows the error; a deleted app has no form.
-  const pageMessage = !isAudience && (isVerdict || options.length > 0) ? undefined : message
+  const pageMessage = isDecision && (isVerdict || options.length > 0) ? undefined : message
   return consolePage({ place: '/console/queue', title: app.title, message: pageMessage, main })
 }
 

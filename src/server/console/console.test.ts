@@ -107,7 +107,8 @@ describe('access', () => {
     const theirs = hiddenFields(await cy.read('/account'), '/account/keys').token ?? ''
     const takedown = { decision: 'takedown', why: 'spam', act: 'remove', to: '@ann' }
     const before = await t.snapshot()
-    const forms = [`/console/apps/${id}`, `/console/apps/${id}/audience`, '/console/backups/x']
+    const ofApp = ['', '/audience', '/links', '/revoke-link', '/feature']
+    const forms = [...ofApp.map((path) => `/console/apps/${id}${path}`), '/console/backups/x']
     for (const path of [...posts, ...forms]) {
       for (const [values, more, status] of [
         [{ ...takedown }, {}, 403],
@@ -265,13 +266,64 @@ test('changes who may open an app, and records it', async () => {
     audience: { audience: 'people', people: ['cyrus'], expiresAt: '2027-01-01T00:00:00.000Z' },
   })
   const page = await olga.open(path)
-  expect([typed(page, 'people'), typed(page, 'expiresAt')]).toEqual([['cyrus'], ['2027-01-01']])
+  expect([typed(page, 'people'), typed(page, 'expiresAt')]).toEqual([['cyrus'], ['2027-01-01', '']])
   expect(String(page.body)).toContain('audience')
   const [entry] = await listAudit(t.ctx, 5, id)
   expect(entry).toMatchObject({ by: 'olga', did: 'audience', item: id, why: 'people' })
 
   await decide(olga, path, 'takedown', 'malware')
   expect(typed(await olga.open(path), 'people')).toEqual([])
+})
+
+test('creates and revokes share links of any app, and records it', async () => {
+  const t = await open()
+  const [ann, olga] = [await t.agent('ann'), await signInOperator(t)]
+  const id = await ann.publish({ title: 'Boats' })
+  await ann.call('PATCH', `/apps/${id}/audience`, { audience: 'people', people: [] })
+  const path = `/console/apps/${id}`
+  const create = (values: Record<string, string>) => olga.fill(path, `${path}/links`, values)
+  const links = async (): Promise<{ id: string }[]> =>
+    Object((await ann.call('GET', `/apps/${id}/audience`)).body).audience.links
+
+  const before = await t.snapshot()
+  for (const [sent, message] of [
+    [{ name: '', expiresAt: '' }, 'name'],
+    [{ name: 'The board', expiresAt: '2020-01-01' }, 'future'],
+    [{ name: 'The board', expiresAt: 'tomorrow' }, 'expiresAt'],
+  ] as const) {
+    const failed = await create(sent)
+    expect([failed.status, alertText(failed).toLowerCase()]).toEqual([
+      400,
+      expect.stringContaining(message.toLowerCase()),
+    ])
+    expect(typed(failed, 'name')).toEqual([sent.name])
+    // The other form keeps what is stored.
+    expect(typed(failed, 'people')).toEqual([''])
+  }
+  expect(await t.snapshot()).toEqual(before)
+
+  const made = await create({ name: 'The board', expiresAt: '2027-01-01' })
+  const url = /http[^ <]+\/open\/\w+\/\w+/.exec(String(made.body))?.[0] ?? ''
+  expect([made.status, (await t.request('GET', new URL(url).pathname)).status]).toEqual([200, 303])
+  expect(await olga.read(path)).not.toContain(url)
+  const [link] = await links()
+  expect(link).toMatchObject({
+    name: 'The board',
+    expiresAt: '2027-01-01T00:00:00.000Z',
+    used: expect.any(String),
+  })
+  expect((await listAudit(t.ctx, 1, id))[0]).toMatchObject({
+    by: 'olga',
+    did: 'share link',
+    why: 'The board',
+  })
+
+  t.clock.advance(minute)
+  const revoke = () => olga.fill(path, `${path}/revoke-link`, { link: link?.id ?? '' })
+  expect((await revoke()).headers.get('location')).toBe(`${path}?done=revoke-link&item=${id}`)
+  expect(await links()).toEqual([])
+  expect((await t.request('GET', new URL(url).pathname)).status).toBe(404)
+  expect((await listAudit(t.ctx, 1, id))[0]).toMatchObject({ by: 'olga', did: 'revoke share link' })
 })
 
 /** Returns the values of the fields of a name, one for each form that has it. */

@@ -20,7 +20,14 @@ import { incomeCsv } from '../operator/topups.ts'
 import { operatorForm, operatorPage, requireOperator } from './access.ts'
 import { agentPage, agentsPage, decideAgent } from './agents.ts'
 import { alertsPage, testForm } from './alerts.ts'
-import { appPage, changeAppAudience, decideApp, packFilesPage } from './app.ts'
+import {
+  appPage,
+  changeAppAudience,
+  createAppLink,
+  decideApp,
+  packFilesPage,
+  revokeAppLink,
+} from './app.ts'
 import { auditPage } from './audit.ts'
 import { backupsPage } from './backups.ts'
 import { clientForm, clientsPage } from './clients.ts'
@@ -54,6 +61,7 @@ export const consoleRoutes = (ctx: AppContext, layout: Layout) =>
   new Elysia()
     .use(viewRoutes(ctx, layout))
     .use(decisionRoutes(ctx, layout))
+    .use(audienceRoutes(ctx, layout))
     .use(backupRoutes(ctx, layout))
     .use(providerRoutes(ctx, layout))
     .use(keyRoutes(ctx, layout))
@@ -124,20 +132,14 @@ const decisionRoutes = (ctx: AppContext, layout: Layout) =>
           const operation = sent.has('remove') ? unfeatureItem : featureItem
           return form(operation, { params: { id }, then: `/console/apps/${id}` })(req, sent)
         },
-        (req, message, sent) => appPage(req, id, message, sent),
-      ),
-    )
-    .get('/console/apps/:id/audience', ({ params: { id } }) => redirectTo(`/console/apps/${id}`))
-    .post('/console/apps/:id/audience', ({ input, params: { id } }) =>
-      operatorForm(input, changeAppAudience(id), (req, message, sent) =>
-        appPage(req, id, message, sent),
+        (req, message, submitted) => appPage(req, id, { message, submitted }),
       ),
     )
     .post('/console/apps/:id', ({ input, params: { id } }) =>
       operatorForm(
         input,
         (req, sent) => decideApp(id, sent)(req, sent),
-        (req, message, sent) => appPage(req, id, message, sent),
+        (req, message, submitted) => appPage(req, id, { message, submitted }),
       ),
     )
     .post('/console/agents/:handle', ({ input, params: { handle } }) =>
@@ -174,6 +176,22 @@ const decisionRoutes = (ctx: AppContext, layout: Layout) =>
     .post('/console/libraries', ({ input }) => operatorForm(input, libraryForm, librariesPage))
     .post('/console/payments', ({ input }) => operatorForm(input, creditForm, paymentsPage))
     .post('/console/grants', ({ input }) => operatorForm(input, confirmedGrant, retryGrant))
+
+/** The forms that say who may open an app. Each shows the page of the app. */
+function audienceRoutes(ctx: AppContext, layout: Layout) {
+  const router = pageRoutes(ctx, layout)
+  const forms = { audience: changeAppAudience, links: createAppLink, 'revoke-link': revokeAppLink }
+  for (const [name, formOf] of Object.entries(forms)) {
+    router
+      .get(`/console/apps/:id/${name}`, ({ params }) => redirectTo(`/console/apps/${params['id']}`))
+      .post(`/console/apps/:id/${name}`, ({ input, params: { id = '' } }) =>
+        operatorForm(input, formOf(id), (req, message, submitted) =>
+          appPage(req, id, { message, submitted }),
+        ),
+      )
+  }
+  return router
+}
 
 const providerRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)

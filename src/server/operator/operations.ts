@@ -1,8 +1,5 @@
 import { Type } from '@sinclair/typebox'
 
-import { findApp } from '../../apps/apps.ts'
-import { changeAudience, getAudience } from '../../apps/audience/audience.ts'
-import { ChangeAudienceSchema, ChangedAudienceSchema } from '../../apps/audience/schemas.ts'
 import { feature, unfeature } from '../../apps/explore/explore.ts'
 import * as libraries from '../../apps/libraries/added.ts'
 import { TarballError } from '../../apps/libraries/tarball.ts'
@@ -17,6 +14,7 @@ import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { done, DoneSchema } from '../../people/schemas.ts'
 import { operator } from '../../people/session-user.ts'
 import { sendTestAlert } from './alerts.ts'
+import { itemAudienceOperations } from './audience-operations.ts'
 import * as backups from './console-backups.ts'
 import { applyDecision, decisionNames } from './decisions.ts'
 import { creditsOf, grantCredits, readGrant } from './grants.ts'
@@ -129,23 +127,6 @@ export const unfeatureItem = operation({
   async run(ctx, { caller, params }) {
     await unfeature(ctx, params.id, caller.name)
     return done
-  },
-})
-
-export const changeItemAudience = operation({
-  id: 'change_item_audience',
-  route: 'PATCH /operator/apps/:id/audience',
-  summary: 'Change who may open an app, skill or framework of any agent.',
-  description: 'As PATCH /apps/{id}/audience. The audit log has the change.',
-  access: operator,
-  input: { body: ChangeAudienceSchema },
-  output: { 200: ChangedAudienceSchema },
-  errors: [...writeErrors, ...appErrors],
-  async run(ctx, { caller, params, body }) {
-    const item = await findApp(ctx, params.id)
-    if (!item) throw new ApiError('not_found', { what: 'app' })
-    const { app, note } = await changeAudience(ctx, item, body, caller.name)
-    return { audience: await getAudience(ctx, app), note }
   },
 })
 
@@ -380,7 +361,7 @@ export const operatorOperations = [
   decide,
   featureItem,
   unfeatureItem,
-  changeItemAudience,
+  ...itemAudienceOperations,
   changeSetting,
   connectProvider,
   resetSetting,

@@ -99,8 +99,8 @@ const fields = {
     report_step.note report_step.evidence.value report_step.evidence.note report_run.summary
     report_run.evidence.value report_run.evidence.note answer_run.text add_account_key.name
     change_account_key.name add_personal_key.name add_wallet_key.name change_wallet_key.name
-    add_passkey.name change_setting.value decide.why create_share_link.name report_errors.errors.text
-    report_errors.errors.file change_profile.about register_client.client_name`,
+    add_passkey.name change_setting.value decide.why create_share_link.name create_item_share_link.name
+    report_errors.errors.text report_errors.errors.file change_profile.about register_client.client_name`,
   'is of a form that holds none': `claim_agent.code publish_app.files.path publish_version.files.path
     publish_version.patch.edits.file open_app.password change_audience.password
     change_audience.people change_audience.groups change_item_audience.password

@@ -11,7 +11,8 @@ import { section } from '../components.ts'
 import { renderAge, renderDate } from '../format.ts'
 import { button, type Form, hiddenField, inputField, postForm, selectField } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { act, type Studio, type StudioAction, studioPage, studioPath, tabPath } from './studio.ts'
+import type { UserRequest } from '../session.ts'
+import { act, type Studio, type StudioAction, studioPage, tabPath } from './studio.ts'
 
 const audiences = [
   ['public', msg('Anyone; can be listed on Explore')],
@@ -23,17 +24,21 @@ const audiences = [
 
 /** Renders who may open an item, with its share links. */
 export async function accessPage(studio: Studio): Promise<Page> {
-  const audience = await getAudience(studio.req.ctx, studio.app)
-  const main = html`${section(t('Who can open it'), audienceForm(studio, audience))}
-  ${!isPackKind(studio.app.kind) && section(t('Share links'), shareLinks(studio, audience))}`
+  const { app, req, submitted } = studio
+  const audience = await getAudience(req.ctx, app)
+  const fields = audienceFields(app, audience, submitted)
+  const main = html`${section(
+    t('Who can open it'),
+    html`<p class="small">
+        A change applies at once, also to open pages. You and the operator can always open it.
+      </p>
+      ${postForm(req.token, tabPath(app.id, 'audience'), fields)}`,
+  )}${shareLinks(req, app, audience, {
+    create: tabPath(app.id, 'link'),
+    revoke: tabPath(app.id, 'revoke'),
+    submitted,
+  })}`
   return studioPage(studio, 'access', main)
-}
-
-function audienceForm({ submitted, app, req }: Studio, audience: AudienceBody): Part {
-  return html`<p class="small">
-      A change applies at once, also to open pages. You and the operator can always open it.
-    </p>
-    ${postForm(req.token, tabPath(app.id, 'audience'), audienceFields(app, audience, submitted))}`
 }
 
 /** Returns the fields that say who may open an item. `submitted` is a form with an error. */
@@ -42,7 +47,9 @@ export function audienceFields(
   audience: AudienceBody,
   submitted?: Form,
 ): Html {
-  const text = (name: string, value: string): string => submitted?.text(name) ?? value
+  // The other forms of the page have no audience.
+  const typed = submitted?.has('audience') ? submitted : undefined
+  const text = (name: string, value: string): string => typed?.text(name) ?? value
   const options = audiences.filter(([name]) => name !== 'password' || !isPackKind(kind))
   return html`${selectField({
     label: t('Audience'),
@@ -81,39 +88,71 @@ export function audienceFields(
   })}${button(t('Save'))}`
 }
 
-function shareLinks(studio: Studio, { links }: AudienceBody): Part {
-  const { req } = studio
-  const name = inputField({
-    label: t('Name'),
-    name: 'name',
-    max: shareLinkNameCharsMax,
-    hint: t('Whom the link is for. Visitors do not see it.'),
-  })
-  const add = html`${name}${button(t('Create share link'), 'quiet')}`
-  return html`<p class="small">
-      A share link opens the app to whoever has it, whatever the audience, until you revoke it.
-    </p>
-    ${
-      links.length > 0 &&
-      html`<ul class="changed-files">
-        ${links.map((link) => linkItem(studio, link))}
-      </ul>`
-    }
-    ${links.length < shareLinksPerAppMax && postForm(req.token, studioPath(studio, 'link'), add)}`
+/** The forms of the share links of an app. */
+interface ShareLinkForms {
+  /** Path that creates a link. */
+  create: string
+  /** Path that revokes one. */
+  revoke: string
+  /** A form of the page with an error. */
+  submitted: Form | undefined
 }
 
-function linkItem(studio: Studio, { id, name, created, expiresAt, used }: ShareLinkBody): Html {
-  const { req } = studio
+/** Renders the share links of an app, with the forms that create and revoke them. */
+export function shareLinks(
+  { token, ctx }: Pick<UserRequest, 'token' | 'ctx'>,
+  { kind }: Pick<App, 'kind'>,
+  { links }: AudienceBody,
+  { create, revoke, submitted }: ShareLinkForms,
+): Part {
+  if (isPackKind(kind)) return undefined
+  const typed = submitted?.has('audience') ? undefined : submitted
+  const fields = html`${inputField({
+    label: t('Name'),
+    name: 'name',
+    value: typed?.text('name'),
+    max: shareLinkNameCharsMax,
+    hint: t('Whom the link is for. Visitors do not see it.'),
+  })}${inputField({
+    label: t('Ends on'),
+    name: 'expiresAt',
+    type: 'date',
+    value: typed?.text('expiresAt'),
+    isOptional: true,
+    hint: t('From this day on (UTC), the link opens nothing.'),
+  })}${button(t('Create share link'), 'quiet')}`
+  const now = ctx.clock.now()
+  return section(
+    t('Share links'),
+    html`<p class="small">
+        A share link opens the app to whoever has it, whatever the audience, until you revoke it.
+      </p>
+      ${
+        links.length > 0 &&
+        html`<ul class="changed-files">
+          ${links.map((link) => linkItem(link, token, revoke, now))}
+        </ul>`
+      }
+      ${links.length < shareLinksPerAppMax ? postForm(token, create, fields) : html`<p>The app has ${shareLinksPerAppMax} share links. Revoke one to create another.</p>`}`,
+  )
+}
+
+function linkItem(
+  { id, name, created, expiresAt, used }: ShareLinkBody,
+  token: string,
+  action: string,
+  now: number,
+): Html {
   const revoke = html`${hiddenField('link', id)}${button(t('Revoke'), 'quiet slim', { target: name })}`
   return html`<li>
     <b><bdi>${name}</bdi></b>
     <p class="small">
       Created ${renderDate(created)} ·
-      ${used === null ? t('not used yet') : html`last used ${renderAge(used, req.ctx.clock.now())}`}${
+      ${used === null ? t('not used yet') : html`last used ${renderAge(used, now)}`}${
         expiresAt !== null && html` · until ${renderDate(expiresAt)}`
       }
     </p>
-    ${postForm(req.token, studioPath(studio, 'revoke'), revoke, 'act')}
+    ${postForm(token, action, revoke, 'act')}
   </li>`
 }
 
@@ -139,14 +178,25 @@ export function readAudience(form: Form): Json {
   }
 }
 
+/** Reads a share link from its form. */
+export function readLink(form: Form): Json {
+  const expiresAt = form.text('expiresAt').trim()
+  const name = form.text('name').trim()
+  return expiresAt === '' ? { name } : { name, expiresAt: `${expiresAt}T00:00:00Z` }
+}
+
+/** Shows the address of a new share link. */
+export const linkNote = (url: string): string =>
+  t('Copy the link now, it is shown once: {value}', { value: url })
+
 const saveAudience: StudioAction['work'] = async (studio, form) => {
   const saved = await act(studio, changeAudience, {}, readAudience(form))
   return t('Saved. {value}', { value: String(saved['note']) })
 }
 
 const addLink: StudioAction['work'] = async (studio, form) => {
-  const made = await act(studio, createLink, {}, { name: form.text('name').trim() })
-  return t('Copy the link now, it is shown once: {value}', { value: String(made['url']) })
+  const made = await act(studio, createLink, {}, readLink(form))
+  return linkNote(String(made['url']))
 }
 
 const endLink: StudioAction['work'] = async (studio, form) => {
