@@ -25,6 +25,12 @@ class AutoRefresh extends HTMLElement {
       // A table that was opened stays open.
       const opened = [...this.querySelectorAll('details')].map((one) => one.open)
       now?.querySelectorAll('details').forEach((one, at) => (one.open = opened[at] ?? one.open))
+      // So does a value that was typed.
+      for (const typed of this.querySelectorAll('input')) {
+        if (typed.value === typed.defaultValue) continue
+        const same = now?.querySelector<HTMLInputElement>(`input[name="${typed.name}"]`)
+        if (same) same.value = typed.value
+      }
       if (now) this.replaceChildren(...now.childNodes)
       else location.reload()
     } catch {

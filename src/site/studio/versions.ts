@@ -7,6 +7,7 @@ import { restoreVersion } from '../../apps/versions/operations.ts'
 import { presentVersion } from '../../apps/versions/versions.ts'
 import { makeCursor, takePage } from '../../kernel/cursor.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
+import { versionsPerAppMax } from '../../kernel/limits.ts'
 import { t } from '../../kernel/words/message.ts'
 import { versionOrigins } from '../components.ts'
 import { formatBytes, renderAge } from '../format.ts'
@@ -33,14 +34,10 @@ export async function versionsPage(studio: Studio, query: URLSearchParams): Prom
   const { page, next } = takePage(rows, shownMax, ({ version }) => makeCursor(version))
   const main =
     page.length === 0
-      ? live(
-          emptyState(t('No versions yet'), t('The first version appears when the build succeeds.')),
-        )
-      : html`${live(
-            html`<ol class="versions-list">
-              ${page.map((row, at) => versionItem(studio, row, at))}
-            </ol>`,
-          )}
+      ? emptyState(t('No versions yet'), t('The first version appears when the build succeeds.'))
+      : html`<ol class="versions-list">
+            ${page.map((row, at) => versionItem(studio, row, at))}
+          </ol>
           ${cursorPager(query, studioPath(studio, 'versions'), next)}
           <div class="versions-tools">
             ${compareForm(studio)}
@@ -48,7 +45,7 @@ export async function versionsPage(studio: Studio, query: URLSearchParams): Prom
               >Export all versions</a
             >
           </div>`
-  return { ...studioPage(studio, 'versions', main), scripts: ['auto-refresh.js'] }
+  return { ...studioPage(studio, 'versions', live(main)), scripts: ['auto-refresh.js'] }
 }
 
 function versionItem(studio: Studio, row: apps.Version, at: number): Html {
@@ -93,6 +90,7 @@ function versionCover({ app, req: { ctx } }: Studio, row: apps.Version, isEager:
   >`
 }
 
+/** Renders the form that compares two versions. More may follow while its page is open. */
 export function compareForm(studio: Studio, from?: number, to?: number): Part {
   const { app } = studio
   if (app.version < 2 || isPackKind(app.kind)) return undefined
@@ -103,7 +101,7 @@ export function compareForm(studio: Studio, from?: number, to?: number): Part {
         name="${name}"
         value="${value}"
         min="1"
-        max="${app.version}"
+        max="${versionsPerAppMax}"
         required
         inputmode="numeric"
     /></label>`
