@@ -45,7 +45,7 @@ function boot(run: Run, shell: Window, files: FilesBoot | undefined): void {
   const tell = (message: AppMessage): void => post({ ...message, run: run.run }, '*')
   for (const name of networkApis) lock(window, name, undefined)
   if (run.needsFallback) guard()
-  workers(run.needsFallback)
+  workers(run.needsFallback, pageErrors(run, tell))
   const { received } = run
   const service = Object.freeze({
     assets: openAssets(run.files),
@@ -55,7 +55,6 @@ function boot(run: Run, shell: Window, files: FilesBoot | undefined): void {
   const kept = { enumerable: true, configurable: true }
   Object.defineProperty(window, 'service', { value: service, ...kept })
   openStorage(run, (area, changes) => tell({ type: 'service:save', area, changes }))
-  pageErrors(run, tell)
   quiet()
   absent()
   logBlockedRequest()

@@ -151,6 +151,13 @@ export interface Mode {
   depth: number
 }
 
+/** The first script of a page that has its code inside. */
+export interface FirstScript {
+  /** Lines of the page before its code. */
+  line: number
+  length: number
+}
+
 /** Wrapper to boot script, as JSON in its tag: the data that the app's first script needs. */
 export interface Run {
   run: number
@@ -166,6 +173,8 @@ export interface Run {
   surroundings: Surroundings | undefined
   /** Lines of the document before the page's own text. */
   linesAbove: number
+  /** In WebKit, which hides what it throws. */
+  firstScript: FirstScript | undefined
   files?: OwnFiles | undefined
   received: Received | undefined
 }

@@ -1,3 +1,4 @@
+import { loadFirstScript } from './first-script.ts'
 import { listen } from './listen.ts'
 import type { AppMessage, ErrorKind, Run } from './messages.ts'
 
@@ -12,17 +13,53 @@ type Place = Pick<AppMessage & { type: 'service:error' }, 'file' | 'line' | 'col
 
 const noPlace: Place = { file: '', line: 0, column: 0 }
 
-/** Tells the shell what the page throws, and the texts that it logs as errors. */
-export function pageErrors(run: Run, tell: (message: AppMessage) => void): void {
+export type TellError = (kind: ErrorKind, text: string, stack: string) => void
+
+type Listen = (type: 'unhandledrejection', listener: (event: PromiseRejectionEvent) => void) => void
+
+/**
+ * Tells what a page or a worker rejects, and the texts that it logs as errors. Its own text starts
+ * workers, so it uses nothing from outside.
+ */
+export function watchErrors(listenTo: Listen, tell: TellError): void {
+  const { error } = console
+  const { apply } = Reflect
+  // Values that are neither errors nor texts may be data of the player.
+  const textOf = (value: unknown): string =>
+    value instanceof Error
+      ? `${value.name}: ${value.message}`
+      : typeof value === 'string'
+        ? value
+        : typeof value
+  const stackOf = (value: unknown): unknown => value instanceof Error && value.stack
+  const send = (kind: ErrorKind, values: unknown[], more: unknown[] = []): void =>
+    tell(kind, values.map(textOf).join(' '), [...values, ...more].map(stackOf).join('\n'))
+  listenTo('unhandledrejection', ({ reason }) => send('rejected', [reason]))
+  console.error = (...values: unknown[]): void => {
+    send('logged', values, [new Error()])
+    apply(error, console, values)
+  }
+}
+
+/**
+ * Tells the shell what the page throws, rejects and logs as errors. Returns a function that tells
+ * it what a worker rejects and logs.
+ */
+export function pageErrors(run: Run, tell: (message: AppMessage) => void): TellError {
   let left = errorsMax
   const address = run.files?.address ?? ''
   const { href } = location
+  const { firstScript } = run
+  let scriptUrl = ''
+  loadFirstScript(firstScript, (url) => (scriptUrl = url))
   /** Returns a place in the page or a file; undefined for all others, such as the boot script. */
   const placeOf = (url: string, number: number, column: number): Place | undefined => {
     if (url === href) {
       const line = number - run.linesAbove
       return line > 0 ? { file: '', line, column } : undefined
     }
+    if (firstScript && url === scriptUrl)
+      return { file: '', line: firstScript.line + number, column }
     const isFile = address !== '' && url.startsWith(address)
     return isFile ? { file: url.slice(address.length), line: number, column } : undefined
   }
@@ -44,24 +81,7 @@ export function pageErrors(run: Run, tell: (message: AppMessage) => void): void 
     const { message, filename, lineno, colno } = event
     send('thrown', message.replace(/^Uncaught /, ''), placeOf(filename, lineno, colno))
   })
-  listen('unhandledrejection', ({ isTrusted, reason }) => {
-    if (isTrusted) send('rejected', textOf(reason), placeIn(stackOf(reason)))
-  })
-  const { error } = console
-  console.error = (...values: unknown[]): void => {
-    const stacks = [...values, new Error()].map(stackOf)
-    const place = stacks.map(placeIn).find((found) => found !== undefined)
-    send('logged', values.map(textOf).join(' '), place)
-    Reflect.apply(error, console, values)
-  }
+  const tellError: TellError = (kind, text, stack) => send(kind, text, placeIn(stack))
+  watchErrors(listen, tellError)
+  return tellError
 }
-
-/** Returns the message of an error, or a text. Values of other types may be data of the player. */
-const textOf = (value: unknown): string =>
-  value instanceof Error
-    ? `${value.name}: ${value.message}`
-    : typeof value === 'string'
-      ? value
-      : typeof value
-
-const stackOf = (value: unknown): string => (value instanceof Error ? String(value.stack) : '')

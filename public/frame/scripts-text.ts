@@ -1,4 +1,5 @@
 /** Changes to the scripts in a page's text, before the page becomes a document. */
+import type { FirstScript } from './messages.ts'
 import { renamed } from './renamed.ts'
 
 const attributes = `(?:[^>"']|"[^"]*"|'[^']*')*`
@@ -56,6 +57,17 @@ function typeOf(inside: string): string | undefined {
 }
 
 export const countLines = (text: string): number => text.split('\n').length - 1
+
+/** Returns the first script of a page that is no module and has its code inside. */
+export function findFirstScript(html: string): FirstScript | undefined {
+  for (const { 0: whole, 2: inside = '', 3: code = '', index } of html.matchAll(scripts)) {
+    const kind = typeOf(inside)
+    if (kind === undefined || kind === 'module') continue
+    const line = countLines(html.slice(0, index + whole.length - code.length))
+    return { line, length: code.replaceAll('\r\n', '\n').length }
+  }
+  return undefined
+}
 
 const linesAddedMax = 1e6
 

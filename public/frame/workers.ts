@@ -1,3 +1,5 @@
+import { type TellError, watchErrors } from './page-errors.ts'
+
 /** Imports a module into a classic worker. Queues messages until it has run, as browsers do. */
 export const begin = (url: string): string => `{
 const early = []
@@ -37,25 +39,26 @@ return Reflect.construct(real, [code ? createObjectURL(code) : url, options], ma
 } });
 })();`.replaceAll('\n', ' ')
 
+/** The first message of a worker, with the port to which it tells its errors. */
+const portName = 'service:errors'
+
+/** Start of every worker, after the prelude: tells the page what it logs as errors and rejects. */
+const watch = `(() => {
+const early = [];
+let port;
+addEventListener('message', (event) => {
+if (port || event.data !== '${portName}') return;
+event.stopImmediatePropagation();
+[port] = event.ports;
+for (const sent of early) port.postMessage(sent);
+});
+(${watchErrors})(addEventListener, (...sent) => port ? port.postMessage(sent) : early.length < 20 && early.push(sent));
+})();`
+
 /** Time in which a browser fetches the code of a worker. */
 const keptMs = 10_000
 
 type WorkerArguments = [url: string | URL, options?: WorkerOptions]
-
-/** Returns the code of a worker with its options; undefined to start it as the page does. */
-type Prepare = (
-  blob: Blob,
-  options: WorkerOptions | undefined,
-  createUrl: typeof URL.createObjectURL,
-) => { code: BlobPart[]; options: WorkerOptions | undefined } | undefined
-
-/** In an opaque origin Chromium cannot load a module worker from a blob: URL, but import it. */
-const asClassic: Prepare = (blob, options, createUrl) =>
-  options?.type === 'module'
-    ? { code: [begin(createUrl(blob))], options: { ...options, type: 'classic' } }
-    : undefined
-
-const withPrelude: Prepare = (blob, options) => ({ code: [prelude, blob], options })
 
 /** Records the blobs of URLs that the page creates, from now on. Returns the functions before. */
 export function recordBlobs() {
@@ -74,13 +77,26 @@ export function recordBlobs() {
 }
 
 /**
- * Changes workers that start from blob: URLs. Each gets a URL of its own, since pages revoke theirs
- * at once.
+ * Changes workers that start from blob: URLs. Each gets URLs of its own, since pages revoke theirs
+ * at once. `failed` gets what a worker logs and rejects, with its stack.
  */
-export function workers(needsFallback: boolean): void {
-  const prepare = needsFallback ? withPrelude : asClassic
+export function workers(needsFallback: boolean, failed: TellError): void {
   const later = setTimeout.bind(window)
+  const { postMessage } = Worker.prototype
   const { blobs, createObjectURL, revokeObjectURL } = recordBlobs()
+  const createUrl = (...code: BlobPart[]): string => {
+    const url = createObjectURL(new Blob(code, { type: 'text/javascript' }))
+    later(() => revokeObjectURL(url), keptMs)
+    return url
+  }
+  /** Returns code that runs that of a blob, and the options of its worker. */
+  const runOf = (blob: Blob, options: WorkerOptions | undefined): [BlobPart, WorkerOptions?] => {
+    if (options?.type !== 'module') return [`importScripts('${createUrl(blob)}')`, options]
+    // In an opaque origin Chromium cannot load a module worker from a blob: URL, but import it.
+    return needsFallback
+      ? [blob, options]
+      : [begin(createObjectURL(blob)), { ...options, type: 'classic' }]
+  }
   const construct = (
     real: typeof Worker,
     given: WorkerArguments,
@@ -88,11 +104,14 @@ export function workers(needsFallback: boolean): void {
   ): object => {
     const [address, options] = given
     const blob = blobs.get(String(address))
-    const prepared = blob && prepare(blob, options, createObjectURL)
-    if (!prepared) return Reflect.construct(real, given, made)
-    const url = createObjectURL(new Blob(prepared.code, { type: 'text/javascript' }))
-    later(() => revokeObjectURL(url), keptMs)
-    return Reflect.construct(real, [url, prepared.options], made)
+    if (!blob) return Reflect.construct(real, given, made)
+    const [run, optionsOfRun] = runOf(blob, options)
+    const url = createUrl(needsFallback ? prelude : '', watch, run)
+    const worker: object = Reflect.construct(real, [url, optionsOfRun], made)
+    const { port1, port2 } = new MessageChannel()
+    port1.onmessage = ({ data: [kind, text, stack] }) => failed(kind, String(text), String(stack))
+    Reflect.apply(postMessage, worker, [portName, [port2]])
+    return worker
   }
   window.Worker = new Proxy(Worker, { construct })
 }

@@ -15,7 +15,13 @@ import { handDownFocus, nest } from './nest.ts'
 import { isQuirky, quirkless } from './quirks-text.ts'
 import { receivedOf } from './received.ts'
 import { opened, renamed, styled } from './renamed.ts'
-import { countLines, withEncodedScripts, withFragments, withLines } from './scripts-text.ts'
+import {
+  countLines,
+  findFirstScript,
+  withEncodedScripts,
+  withFragments,
+  withLines,
+} from './scripts-text.ts'
 
 /**
  * The wrapper: the same bytes for every app, in one form for pages with files and in one for all
@@ -177,6 +183,7 @@ async function start(
     labels: labelsIn(field(data, 'labels')),
     surroundings: surroundingsIn(field(data, 'surroundings')),
     linesAbove: depth > 0 ? countLines(boot + (libraries?.script ?? '')) : 0,
+    firstScript: webkit ? findFirstScript(page) : undefined,
     files: withFiles?.read(data),
     received: receivedOf(data),
   }

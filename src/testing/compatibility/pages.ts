@@ -164,11 +164,13 @@ export const needs: Need[] = [
     says: [2, 3, 4, 'wasm'],
   },
   {
-    name: 'workers',
+    name: 'workers, which are strict and get the messages of their page alone',
     page:
       doctype +
-      report(`new Promise((r)=>{new Worker(${blob('postMessage(7)')}).onmessage=(e)=>r(e.data)})`),
-    says: 7,
+      report(
+        `new Promise((r)=>{const w=new Worker(${blob("'use strict';onmessage=(e)=>postMessage([e.data,(function(){return this===undefined})()])")});w.onmessage=(e)=>r(e.data);w.postMessage(7)})`,
+      ),
+    says: [7, true],
   },
   {
     name: 'canvas, sound, fonts and what else games reach for',
