@@ -1,4 +1,5 @@
 import { assetNameOf, fileNameOf } from '../../src/apps/folders/page-names.ts'
+import { startOfName } from './file-urls.ts'
 import type { PageFiles } from './messages.ts'
 
 /** Scheme of the placeholders by which the wrapper names a file of a copy: its index. */
@@ -53,8 +54,9 @@ export function copiedNames({
       // `location.origin` of a page is "null".
       const url = parse.call(URL, String(given).replace(/^null(?=\/)/, origin), base)
       if (url?.origin !== origin) return undefined
-      const start = url.pathname.startsWith(pathname) ? pathname.length : 1
-      const name = fileNameOf(url.pathname.slice(start))
+      const { pathname: path } = url
+      const start = path.startsWith(pathname) ? pathname.length : startOfName(path, pathname)
+      const name = fileNameOf(path.slice(start))
       // A page that came without a folder names its assets by paths.
       const index = indexes.get(name) ?? indexes.get(assetNameOf(name))
       return index === undefined ? undefined : { index, hash: url.hash }

@@ -7,6 +7,19 @@ export const rootImports = (address: string): Record<string, string> => ({
   [new URL(address).pathname]: address,
 })
 
+/** Returns the URL of the page that runs, with its query. */
+export const urlOfPage = ({ address, page, search }: OwnFiles): string =>
+  address + page.split('/').map(encodeURIComponent).join('/') + search
+
+/**
+ * Returns where the name of a file starts in a path that is not at the address of the folder. Names
+ * that go above the folder, such as "../data.json", stay in it as at the root of a host.
+ */
+export function startOfName(path: string, address: string): number {
+  const above = address.replace(/[^/]*\/$/, '')
+  return path.startsWith(above) ? above.length : 1
+}
+
 /** The URLs of the files of a page. */
 export interface Addresses {
   /** URL of the page. */
@@ -34,7 +47,7 @@ export interface Addresses {
 /** Finds the files that the URLs of a page name. */
 export function openAddresses({ address, names }: Pick<OwnFiles, 'address' | 'names'>): Addresses {
   const known = new Set(names)
-  const { origin } = new URL(address)
+  const { origin, pathname } = new URL(address)
   const base = document.baseURI.replace(/#.*/, '')
   const { parse } = URL
   /** Resolves a URL. `location.origin` of a page is "null". */
@@ -43,8 +56,9 @@ export function openAddresses({ address, names }: Pick<OwnFiles, 'address' | 'na
   const find = (given: unknown): string | undefined => {
     const url = resolve(given)
     if (!url || url.origin !== origin || url.href.startsWith(address)) return undefined
-    const path = url.href.slice(origin.length + 1)
-    const name = fileNameOf(url.pathname.slice(1))
+    const start = startOfName(url.pathname, pathname)
+    const path = url.href.slice(origin.length + start)
+    const name = fileNameOf(url.pathname.slice(start))
     // What a player uploaded, as pages of Claude Code name it.
     return known.has(name) || name.startsWith('_blob/') ? address + path : undefined
   }

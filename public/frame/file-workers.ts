@@ -22,7 +22,13 @@ return isOutside && known.has(decodeURIComponent(found.pathname.slice(1))) ? add
 const at = (given) => { const to = own(given); return copied.get(String(to).replace(/[?#].*/, '')) ?? to };
 const { fetch, importScripts, Request: Real, Worker: Own } = self, { open } = XMLHttpRequest.prototype;
 const loadable = (input) => input instanceof Real ? input : at(input);
-self.fetch = (input, init) => fetch.call(self, loadable(input), init);
+const simple = (given) => [...new Headers(given)].filter(([name]) => /^(?:accept|accept-language|range)$/.test(name));
+const isFile = (to) => String(to).startsWith(address);
+self.fetch = (input, init) => {
+const to = at(input?.url ?? input), headers = init?.headers ?? input?.headers;
+const options = { ...(input?.url && { method: input.method, signal: input.signal }), ...init };
+return isFile(to) ? fetch.call(self, to, { ...options, headers: simple(headers), mode: 'cors', credentials: 'same-origin' }) : fetch.call(self, loadable(input), init);
+};
 self.Request = class Request extends Real { constructor(input, init) { super(loadable(input), init) } };
 XMLHttpRequest.prototype.open = function (method, to, ...rest) {
 return open.call(this, method, at(to), ...(rest.length > 0 ? rest : [true]));

@@ -1,6 +1,6 @@
 import { attributeOf, rewriteTags, type Tag } from '../../src/apps/folders/page-tags.ts'
 import { type CopiedMarkup, unescaped } from './copied-markup.ts'
-import { rootImports } from './file-urls.ts'
+import { rootImports, urlOfPage } from './file-urls.ts'
 import { field, type OwnFiles, text } from './messages.ts'
 import type { FilesDress } from './wrap.ts'
 
@@ -8,8 +8,9 @@ const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
 
 /** Returns the URL of a page: that of its name, or where its own base leads inside the folder. */
-function baseOf(html: string, { address, page }: OwnFiles): string {
-  const own = address + page.split('/').map(encodeURIComponent).join('/')
+function baseOf(html: string, files: OwnFiles): string {
+  const { address } = files
+  const own = urlOfPage(files)
   let given: string | undefined
   rewriteTags(html, (tag) => {
     if (tag.name === 'base') given ??= attributeOf(tag.text, 'href')
@@ -22,19 +23,25 @@ function baseOf(html: string, { address, page }: OwnFiles): string {
 }
 
 const readable = /^(?:img|audio|video|image|script)$/
-/** A script is loaded as it was preloaded. */
-const isScriptPreload = (tag: Tag): boolean =>
-  tag.name === 'link' && /^script$/i.test(attributeOf(tag.text, 'as') ?? '')
+/** A style sheet, or a script or a style sheet that is loaded as it was preloaded. */
+const isReadableLink = ({ name, text }: Tag): boolean =>
+  name === 'link' &&
+  (/^(?:script|style)$/i.test(attributeOf(text, 'as') ?? '') ||
+    /\bstylesheet\b/i.test(attributeOf(text, 'rel') ?? ''))
 /**
- * The opaque origin of a page can read the pixels of its own files, and what their scripts throw,
- * only with CORS.
+ * The opaque origin of a page can read the pixels of its own files, the rules of its style sheets,
+ * and what its scripts throw, only with CORS.
  */
-const withCors = (tag: Tag, address: string): string =>
-  (readable.test(tag.name) || isScriptPreload(tag)) &&
-  !/\scrossorigin\b/i.test(tag.text) &&
-  isFile(tag, 'src|srcset|href|poster', address)
-    ? tag.text.replace(/^<\w+/, '$& crossorigin')
-    : tag.text
+function withCors(tag: Tag, address: string): string {
+  // Files need no credentials, and browsers reject the response to a request with some.
+  const text = tag.text.replace(/(\scrossorigin)\s*=\s*["']?use-credentials["']?/i, '$1')
+  const isReadable = readable.test(tag.name) || isReadableLink(tag)
+  return isReadable &&
+    !/\scrossorigin\b/i.test(text) &&
+    isFile(tag, 'src|srcset|href|poster', address)
+    ? text.replace(/^<\w+/, '$& crossorigin')
+    : text
+}
 
 /** Returns whether a tag names a file by a relative URL, or by its address. */
 function isFile({ text }: Tag, names: string, address: string): boolean {
@@ -43,9 +50,12 @@ function isFile({ text }: Tag, names: string, address: string): boolean {
   return url.startsWith(address) || !/^(?:[a-z][a-z\d+.-]*:|\/\/|#)/i.test(url.trim())
 }
 
-const kept = ['media', 'onload', 'onerror', 'title', 'id', 'class']
+const kept = ['rel', 'href', 'media', 'onload', 'onerror', 'title', 'id', 'class']
 
-/** Returns a style element in place of a link to a style sheet, since the fallback has no links. */
+/**
+ * Returns a style element in place of a link to a style sheet, since the fallback has no links.
+ * Scripts find it as the link, and change its URL.
+ */
 function asStyle(tag: Tag, address: string): string | undefined {
   const { text } = tag
   const rel = attributeOf(text, 'rel') ?? ''
@@ -60,7 +70,32 @@ function asStyle(tag: Tag, address: string): string | undefined {
     const isSwitch = isPreload && name === 'onload'
     return value === undefined || isSwitch ? [] : [` ${name}="${escaped(unescaped(value))}"`]
   })
-  return `<style${attributes.join('')}>@import url("${url}");</style>`
+  return `<style x-off-link${attributes.join('')}>@import url("${url}");</style>`
+}
+
+/**
+ * The policy of a page would stop its files, which have another origin here, and scripts whose
+ * lines the wrapper counts. That of the wrapper is stricter.
+ */
+const isPolicy = (tag: Tag): boolean => isMeta(tag, 'content-security-policy')
+const isRefresh = (tag: Tag): boolean => isMeta(tag, 'refresh')
+const isMeta = ({ name, text }: Tag, kind: string): boolean =>
+  name === 'meta' && attributeOf(text, 'http-equiv')?.trim().toLowerCase() === kind
+
+const pictured = /\.(?:svg|png|jpe?g|gif|webp|avif)(?:[?#]|$)/i
+const shown = ['id', 'class', 'style', 'width', 'height', 'title']
+
+/** Returns an image in place of an object or embed element that shows one: neither can load. */
+function asImage({ name, text, body }: Tag, address: string): Tag | undefined {
+  const source = { object: 'data', embed: 'src' }[name]
+  const url = source === undefined ? undefined : attributeOf(text, source)
+  if (source === undefined || url === undefined || !pictured.test(url)) return undefined
+  if (!isFile({ name, text, body }, source, address)) return undefined
+  const attributes = ['src', ...shown].flatMap((one) => {
+    const value = one === 'src' ? url : attributeOf(text, one)
+    return value === undefined ? [] : [` ${one}="${escaped(unescaped(value))}"`]
+  })
+  return { name: 'img', text: `<img alt=""${attributes.join('')}>`, body }
 }
 
 /**
@@ -90,11 +125,12 @@ function withRoot(map: string, address: string): string | undefined {
   }
 }
 
-/** Resolves the names that the inline script of SvelteKit imports. */
-const withImports = (script: string, base: string): string =>
-  script.replace(
-    /\bimport\("(\.{1,2}\/[^"]+)"\)/g,
-    (_, name: string) => `import(${JSON.stringify(new URL(name, base).href)})`,
+/** Resolves the names that inline scripts and handlers import: WebKit does from about:srcdoc. */
+const withImports = (code: string, base: string): string =>
+  code.replace(
+    /\bimport\((\s*)(["'`])(\.{1,2}\/[^"'`$\n]+)\2/g,
+    (_, space: string, quote: string, name: string) =>
+      `import(${space}${quote}${new URL(name, base).href}${quote}`,
   )
 
 const nameCharsMax = 4_000
@@ -123,24 +159,26 @@ export const filesDress = (openMarkup?: (files: OwnFiles) => CopiedMarkup): File
     const from = baseOf(html, files)
     const base = `<base href="${escaped(from)}">`
     const isSvelteKit = html.includes('__sveltekit_')
-    const dressed = rewriteTags(html, (tag) => {
-      if (tag.name === 'base') return ''
+    const dressed = rewriteTags(html, (given) => {
+      if (given.name === 'base' || isPolicy(given)) return ''
+      // No location is a page in a copy, so the boot script follows this one.
+      if (copied && isRefresh(given)) return given.text.replace(/^<meta/i, '<basefont x-off-meta')
+      const tag = asImage(given, address) ?? given
+      // What is in the object is for browsers that cannot show it.
+      const rest = given.name === 'object' && tag !== given ? '<object hidden>' : ''
       const isMap = tag.name === 'script' && attributeOf(tag.text, 'type') === 'importmap'
       const style = needsFallback && tag.name === 'link' ? asStyle(tag, address) : undefined
-      // WebKit resolves these names of inline scripts from about:srcdoc.
-      const hasImports = isSvelteKit && tag.name === 'script'
-      const body = hasImports ? withImports(tag.body, from) : tag.body
+      const body = tag.name === 'script' ? withImports(tag.body, from) : tag.body
       if (copied) {
         isMapped ||= isMap && !hasLoader
-        return copied({ ...tag, body }, from, style)
+        return copied({ ...tag, text: withImports(tag.text, from), body }, from, style) + rest
       }
       const map = isMap && !isMapped ? withRoot(tag.body, address) : undefined
       if (map !== undefined) {
         isMapped = true
         return tag.text + map
       }
-      if (hasImports) return tag.text + body
-      return style ?? withCors(tag, address) + tag.body
+      return style ?? withImports(withCors(tag, address), from) + body + rest
     })
     return { html: dressed, base, isMapped, isSvelteKit }
   },

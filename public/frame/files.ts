@@ -1,11 +1,12 @@
 /** Lets the document of a page load its files at their address as on a static host. */
-import { type Addresses, openAddresses } from './file-urls.ts'
+import { type Addresses, openAddresses, urlOfPage } from './file-urls.ts'
 import { fileWorkers } from './file-workers.ts'
-import { stopped } from './guard.ts'
 import { follow, type GoInFolder } from './links.ts'
-import { replaceLinks, replaceProperty, replaceRequests } from './loaders.ts'
+import { replaceProperty, replaceRequests } from './loaders.ts'
 import type { AppMessage, OwnFiles } from './messages.ts'
+import { findFrame, showInFrames } from './own-frames.ts'
 import { openPageLocation } from './page-location.ts'
+import { followRefresh, replaceRenamed } from './renamed-files.ts'
 import { inlineSymbols } from './svg-symbols.ts'
 import { replaceStyles } from './written-css.ts'
 
@@ -25,8 +26,8 @@ function addImportMap(imports: Addresses['imports']): void {
 }
 
 /**
- * Lets a page read the pixels and samples of its files, and what their scripts throw, which CORS
- * allows to its opaque origin. Those of a copy are its own.
+ * Lets a page read the pixels, samples and rules of its files, and what their scripts throw, which
+ * CORS allows to its opaque origin. Those of a copy are its own.
  */
 function makeReadable(element: unknown, url: unknown, { urlOf, copy }: Addresses): void {
   if (copy) return
@@ -34,6 +35,7 @@ function makeReadable(element: unknown, url: unknown, { urlOf, copy }: Addresses
     element instanceof HTMLImageElement ||
     element instanceof HTMLMediaElement ||
     element instanceof HTMLScriptElement ||
+    element instanceof HTMLLinkElement ||
     element instanceof SVGImageElement
   if (isElement && !element.hasAttribute('crossorigin') && urlOf(url) !== undefined) {
     element.setAttribute('crossorigin', '')
@@ -136,41 +138,37 @@ function replaceSinks(addresses: Addresses): void {
 /** Returns whether a URL looks like that of a page: about.html, about or about/. */
 const isPage = (url: string): boolean => /(?:\.html?|\/|\/[^/.]+)$/i.test(url.replace(/[?#].*/, ''))
 
+/** Returns the URL of a page without its fragment, by which it has one name. */
+const pageOf = (url: string): string =>
+  url.replace(/#.*/, '').replace(/(?<=\/)index\.html?(?=$|\?)/i, '')
+
+/** Returns the fields of a form as a query. */
+const queryOf = (fields: FormData): string =>
+  new URLSearchParams(
+    [...fields].map(([name, value]) => [name, typeof value === 'string' ? value : value.name]),
+  ).toString()
+
 /**
  * Returns a function that follows links inside the folder: the shell shows its pages and offers to
  * save its other files. The root of the host is that of the folder, as on a static host.
  */
 export const goInFolder =
-  ({ address }: OwnFiles, tell: (message: AppMessage) => void): GoInFolder =>
-  ({ href, name }, download) => {
+  (files: OwnFiles, tell: (message: AppMessage) => void): GoInFolder =>
+  ({ href, name, target = '', form, submitter = null }, download) => {
+    const { address } = files
     const found = URL.parse(href, document.baseURI)
     const { origin } = new URL(address)
     if (found?.origin !== origin) return false
-    const { href: whole } = found
+    if (form?.method === 'get') found.search = queryOf(new FormData(form, submitter))
+    const { href: whole, hash } = found
     const url = whole.startsWith(address) ? whole : address + whole.slice(origin.length + 1)
-    if (name === null && isPage(url)) tell({ type: 'service:page', url })
+    const frame = target === '' ? undefined : findFrame(target)
+    if (frame) frame.src = url
+    else if (hash !== '' && pageOf(url) === pageOf(urlOfPage(files))) follow(hash)
+    else if (name === null && isPage(url)) tell({ type: 'service:page', url })
     else void download(url, name || url.replace(/.*\//, '')).catch(() => undefined)
     return true
   }
-
-/**
- * Shows the page only what it prevented itself: routers follow a link where no code has prevented
- * its click, and the guard prevents them all.
- */
-function hideGuard(): void {
-  const requested = new WeakSet<Event>()
-  const { preventDefault } = Event.prototype
-  Event.prototype.preventDefault = function () {
-    requested.add(this)
-    preventDefault.call(this)
-  }
-  const { get } = Object.getOwnPropertyDescriptor(Event.prototype, 'defaultPrevented') ?? {}
-  Object.defineProperty(Event.prototype, 'defaultPrevented', {
-    get() {
-      return stopped.has(this) ? requested.has(this) : get?.call(this)
-    },
-  })
-}
 
 /** Prepares a document whose files have an address. */
 export function start(
@@ -182,27 +180,21 @@ export function start(
   const { hash } = files
   // Firefox takes one import map alone, so another one may have these names.
   if (!files.isMapped) addImportMap(addresses.imports)
-  replaceRequests(addresses.find)
+  replaceRequests((url) => addresses.find(url) ?? addresses.urlOf(url))
   replaceElements(addresses)
   replaceSinks(addresses)
   fileWorkers(files, addresses)
   inlineSymbols(addresses)
   replaceStyles(addresses.inCss)
   openPageLocation(files)
-  const here = (): string => addresses.base + location.hash
+  const here = (): string => urlOfPage(files) + location.hash
   // SvelteKit loads a page again whose document.URL is not the href of its location.
   for (const name of files.isSvelteKit ? [] : ['URL', 'documentURI']) {
     Object.defineProperty(Document.prototype, name, { get: here, configurable: true })
   }
   if (hash !== '') addEventListener('DOMContentLoaded', () => follow(hash), { once: true })
-  if (!needsFallback) return copy?.write
-  hideGuard()
-  replaceLinks((url) => {
-    // A link whose address was set as an attribute has the blob: URL of a copy already.
-    const text = copy?.sheetOf(url)
-    if (text !== undefined) return text
-    const found = addresses.urlOf(url)
-    return found === undefined ? undefined : `@import url(${JSON.stringify(found)});`
-  })
+  if (needsFallback) replaceRenamed(addresses)
+  if (needsFallback || copy) addEventListener('DOMContentLoaded', followRefresh, { once: true })
+  else showInFrames(files)
   return copy?.write
 }

@@ -22,6 +22,9 @@ const prefix = own(/^[^]*:/)
 const replacements = [...opened, ...renamed]
 const { add } = WeakSet.prototype
 
+/** Functions that get each shadow root of the page. */
+export const shadowListeners: ((root: ShadowRoot) => void)[] = []
+
 /** Events that the guard prevented, and perhaps the page did not. */
 export const stopped = new WeakSet<Event>()
 
@@ -123,17 +126,19 @@ function parsers(): void {
       const value = text(given)
       if (kind?.set) apply(kind.set, this, [value === 'document' ? 'text' : value])
     },
-    configurable: false,
+    configurable: true,
   })
   Object.defineProperty(XMLHttpRequest.prototype, 'responseXML', {
     get: () => null,
-    configurable: false,
+    configurable: true,
   })
   const { attachShadow } = Element.prototype
   lock(Element.prototype, 'attachShadow', function (this: Element, init?: ShadowRootInit) {
     const delegatesFocus = init?.delegatesFocus === true
     const slotAssignment = init?.slotAssignment === 'manual' ? 'manual' : 'named'
-    return apply(attachShadow, this, [{ mode: 'open', delegatesFocus, slotAssignment }])
+    const root = apply(attachShadow, this, [{ mode: 'open', delegatesFocus, slotAssignment }])
+    for (let i = 0; i < shadowListeners.length; i++) shadowListeners[i]?.(root)
+    return root
   })
 }
 

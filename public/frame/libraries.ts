@@ -2,7 +2,7 @@
 import { isText, toBytes } from './fetch-libraries.ts'
 import { rootImports } from './file-urls.ts'
 import { markLibraries, placeholder, sheetPlaceholder } from './library-markup.ts'
-import { type Find, replaceLinks, replaceProperty, replaceRequests } from './loaders.ts'
+import { type Find, linkLoader, replaceProperty, replaceRequests } from './loaders.ts'
 import type { LibraryFile, LibraryPage } from './messages.ts'
 
 const loaders = /^(?:script|link|img|image|audio|video|source|use|a)$/
@@ -52,6 +52,17 @@ function addImportMap({ files, imports, address }: LibraryPage, urls: Map<string
   })
   document.head.append(map)
   map.remove()
+}
+
+/** Adds the fonts that style sheets of a folder import: no text of the page names their URL. */
+function addFonts({ html, urls }: LibraryPage, sheetOf: (name: string) => string): void {
+  for (const [url, name] of urls) {
+    const isInPage = [url, url.replaceAll('&', '&amp;')].some((one) => html.includes(one))
+    if (isInPage || !name.startsWith('berth:fonts/')) continue
+    const style = document.createElement('style')
+    style.textContent = sheetOf(name)
+    document.head.append(style)
+  }
 }
 
 /** Loads libraries that scripts name: elements, fetch, XMLHttpRequest, document.write. */
@@ -191,13 +202,17 @@ function openLibraries(page: LibraryPage): string {
     return html
   }
   addImportMap(page, byName)
+  addFonts(page, (name) => sheetOf(byName.get(name) ?? ''))
   replaceLoaders(find, (url) => originals.get(String(url)), inHtml)
   replaceWorkers(urls, page.own, find, inHtml)
   if (page.needsFallback) {
-    replaceLinks((given) => {
+    const take = linkLoader((given) => {
       const url = find(given)
       return url === undefined ? undefined : sheetOf(url)
     })
+    new MutationObserver((records) => {
+      for (const { addedNodes } of records) addedNodes.forEach(take)
+    }).observe(document, { childList: true, subtree: true })
   }
   return markLibraries(page).replace(places, (whole, kind: string, at: string) => {
     const url = byName.get(page.files[Number(at)]?.name ?? '')

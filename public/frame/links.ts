@@ -23,10 +23,15 @@ export function follow(hash: string): void {
   else (document.getElementById(name) ?? document.getElementsByName(name)[0])?.scrollIntoView()
 }
 
-/** A link that a person or a script follows. `name` is its `download` attribute. */
+/** A link that a person or a script follows, or a form that is sent. */
 interface FollowedLink {
   href: string
+  /** Its `download` attribute. */
   name: string | null
+  /** Name of the frame in which it opens, or ''. */
+  target?: string
+  form?: HTMLFormElement
+  submitter?: HTMLElement | null
 }
 
 /** Follows a link inside the folder of a page. Returns false for any other link. */
@@ -51,11 +56,11 @@ export function links(
     tell({ type: 'service:download', name, blob: await response.blob() })
   }
   /** Performs a click on a link. */
-  const act = (href: string, name: string | null): void => {
+  const act = (href: string, name: string | null, target = ''): void => {
     if (href.startsWith('#')) follow(href)
     else if (/^(?:blob|data):/i.test(href)) download(href, name ?? '').catch(() => undefined)
     else if (/^javascript:/i.test(href)) later(decoded(href.slice(11)))
-    else if (!goInFolder({ href, name }, download)) tell({ type: 'service:link', href })
+    else if (!goInFolder({ href, name, target }, download)) tell({ type: 'service:link', href })
   }
   const settle = (event: Event): void => {
     const path = event.composedPath()
@@ -70,22 +75,26 @@ export function links(
     const isOwn = !needsFallback || inside || requested.has(event) || path.some(own)
     if (isPrevented && isOwn) return
     event.preventDefault()
-    act(href, link.getAttribute('download'))
+    act(href, link.getAttribute('download'), link.getAttribute('target') ?? '')
   }
 
   watchEvents(requested, settle)
   listen('click', settle)
   listen('auxclick', settle)
+  const send = (form: HTMLFormElement, submitter: HTMLElement | null): void => {
+    const href = submitter?.getAttribute('formaction') ?? form.getAttribute('action') ?? ''
+    if (form.method !== 'dialog') goInFolder({ href, name: null, form, submitter }, download)
+  }
+  // Forms are not sent: Chromium would reload the page, Firefox throws.
   listen('submit', (event) => {
     const form = event.target
     if (!(form instanceof HTMLFormElement) || form.method === 'dialog') return
-    const action = form.getAttribute('action')
-    if (action && !event.defaultPrevented) goInFolder({ href: action, name: null }, download)
+    if (!event.defaultPrevented) send(form, event.submitter)
     event.preventDefault()
   })
-
-  // Forms are not sent: Chromium would reload the page, Firefox throws.
-  HTMLFormElement.prototype.submit = () => undefined
+  HTMLFormElement.prototype.submit = function () {
+    send(this, null)
+  }
 
   detached(act)
   const open = (url: unknown = ''): null => {

@@ -25,28 +25,54 @@ export function replaceProperty(
   })
 }
 
-/** Replaces what requests load: fetch and XMLHttpRequest. */
+/** Headers of requests to another origin for which a browser needs no permission of the server. */
+const simpleHeaders = /^(?:accept|accept-language|range)$/i
+
+/**
+ * Replaces what requests load: fetch and XMLHttpRequest. A file is at another origin than the page.
+ * So its request has no credentials, and no header for which a browser would ask the server first.
+ */
 export function replaceRequests(find: Find): void {
   const load = window.fetch
   window.fetch = (input, init) => {
-    const isRequest = typeof input === 'object' && 'method' in input
-    return load(find(isRequest ? input.url : input) ?? input, init)
+    const given = typeof input === 'object' && 'method' in input ? input : undefined
+    const url = find(given?.url ?? input)
+    if (url === undefined) return load(input, init)
+    const sent = new Headers(init?.headers ?? given?.headers)
+    const headers = [...sent].filter(([name]) => simpleHeaders.test(name))
+    const own = given && { method: given.method, signal: given.signal }
+    return load(url, { ...own, ...init, headers, mode: 'cors', credentials: 'same-origin' })
   }
-  const { open } = XMLHttpRequest.prototype
+  const files = new WeakSet<XMLHttpRequest>()
+  const { open, send, setRequestHeader } = XMLHttpRequest.prototype
   XMLHttpRequest.prototype.open = function (method: string, url: string | URL, ...rest: unknown[]) {
-    Reflect.apply(open, this, [method, find(url) ?? url, ...(rest.length > 0 ? rest : [true])])
+    const found = find(url)
+    if (found === undefined) files.delete(this)
+    else files.add(this)
+    Reflect.apply(open, this, [method, found ?? url, ...(rest.length > 0 ? rest : [true])])
+  }
+  XMLHttpRequest.prototype.setRequestHeader = function (name, value) {
+    if (!files.has(this) || simpleHeaders.test(name)) setRequestHeader.call(this, name, value)
+  }
+  XMLHttpRequest.prototype.send = function (body) {
+    if (files.has(this)) this.withCredentials = false
+    send.call(this, body)
   }
 }
 
 /**
- * Loads style sheets of links that scripts create: in the fallback a link is another element.
- * `sheetOf` returns the CSS of a URL; undefined for one that is not loaded here.
+ * Returns a function that loads the style sheet of an element, if it is a link that the fallback
+ * has renamed. `sheetOf` returns the CSS of a URL; undefined for one that is not loaded here.
  */
-export function replaceLinks(sheetOf: Find): void {
-  const take = (node: Node): void => {
-    if (!(node instanceof HTMLElement) || node.localName !== 'x-off') return
+export const linkLoader =
+  (sheetOf: Find) =>
+  (node: Node): void => {
+    if (!(node instanceof HTMLElement) || node instanceof HTMLStyleElement) return
+    if (node.localName !== 'x-off' && !node.hasAttribute('x-off-link')) return
     const read = (name: string): unknown => Reflect.get(node, name) ?? node.getAttribute(name)
-    const css = /stylesheet/i.test(String(read('rel'))) ? sheetOf(read('href')) : undefined
+    const rel = String(read('rel'))
+    const isSheet = /stylesheet/i.test(rel) && !/alternate/i.test(rel)
+    const css = isSheet ? sheetOf(read('href')) : undefined
     if (css === undefined) return
     const style = document.createElement('style')
     style.textContent = css
@@ -57,7 +83,3 @@ export function replaceLinks(sheetOf: Find): void {
     }
     node.after(style)
   }
-  new MutationObserver((records) => {
-    for (const { addedNodes } of records) addedNodes.forEach(take)
-  }).observe(document, { childList: true, subtree: true })
-}

@@ -5,7 +5,7 @@ import type { OwnFiles } from './messages.ts'
 const givenMax = 1_000
 
 /** Parts of a location that only tell where it is. */
-const parts = ['pathname', 'search', 'origin', 'protocol', 'host', 'hostname', 'port'] as const
+const parts = ['pathname', 'origin', 'protocol', 'host', 'hostname', 'port'] as const
 
 /**
  * Gives scripts the location that the page has on a static host, by the function that
@@ -56,10 +56,34 @@ export function openPageLocation({ address, page, search }: OwnFiles): void {
     toString: (): string => here().href,
   }
   for (const name of parts) Object.defineProperty(stand, name, { get: () => here()[name] })
+  /** Returns the URL of a file in place of one at the root of the host. */
+  const inFolder = ({ pathname: path, search: query, hash }: URL): string =>
+    address + path.slice(1) + query + hash
+  Object.defineProperty(stand, 'search', {
+    get: () => here().search,
+    set(value: unknown) {
+      const url = new URL(here())
+      url.search = String(value)
+      url.hash = ''
+      location.assign(inFolder(url))
+    },
+  })
   for (const name of ['href', 'hash'] as const) {
     const set = (value: unknown): void => void (location[name] = String(value))
     Object.defineProperty(stand, name, { get: () => here()[name], set })
   }
+  // Pages read their query from such a URL.
+  const construct = (
+    real: typeof URL,
+    [url, ...rest]: [string | URL, (string | URL)?],
+    made: NewableFunction,
+  ): object => {
+    const isHere = rest.length === 0 && String(url) === location.href
+    // That of a srcdoc has no path.
+    const isBetter = isHere && (location.protocol === 'about:' || here().search !== '')
+    return Reflect.construct(real, [isBetter ? inFolder(here()) : url, ...rest], made)
+  }
+  window.URL = new Proxy(URL, { construct })
   const value = (input: unknown): unknown => (input === location ? stand : undefined)
   Object.defineProperty(window, 'folderPageLocation', { value, configurable: true })
 }

@@ -105,7 +105,11 @@ export function quiet(): void {
     databases: none,
     cmp: (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0),
   })
-  const worker = { controller: null, ready: never, register: () => never, startMessages() {} }
+  const states = { installing: null, waiting: null, active: null, scope: document.baseURI }
+  const registered = { ...states, update: nothing, unregister: no, showNotification: deny }
+  // Pages wait for it before they start. Nothing is installed, so none is ever ready.
+  const register = async (): Promise<object> => Object.assign(new EventTarget(), registered)
+  const worker = { controller: null, ready: never, register, startMessages() {} }
   put(
     navigator,
     'serviceWorker',

@@ -42,7 +42,8 @@ const sheets = new RegExp(
 export const styled = (html: string): string =>
   html.replace(sheets, '<style>@import url($1$2$1)</style>')
 
-const names = /(?<![\w#.:[="'-])(?:link|meta|base|embed)(?![\w-])/gi
+/** Names of elements in selectors. */
+export const names = /(?<![\w#.:[="'-])(?:link|meta|base|embed)(?![\w-])/gi
 
 /** Lets pages find their renamed meta and link elements: to read settings, or change an icon. */
 export function findRenamed(): void {

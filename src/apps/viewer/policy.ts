@@ -214,6 +214,7 @@ const openHeaders = {
   ...baseHeaders,
   // The origin of an app is opaque, so that all its requests are cross-origin.
   'access-control-allow-origin': '*',
+  'access-control-expose-headers': '*',
   'cross-origin-resource-policy': 'cross-origin',
 }
 

@@ -85,9 +85,10 @@ export class MemoryAppSource implements AppSource {
     return app
   }
 
-  /** Gives an app the libraries that its page names, from those of the program. */
-  async putLibraries(id: string): Promise<Resolution> {
+  /** Gives an app the libraries that its page and its sheets name, from those of the program. */
+  async putLibraries(id: string, sheets: string[] = []): Promise<Resolution> {
     const { references } = inspectNow(new Uint8Array(this.#stored(id).html.identity))
+    references.urls.push(...sheets.map((url) => ({ url, use: 'style' }) as const))
     const libraries = await resolvePage(await embeddedLibraries(), references)
     this.putResolution(id, libraries)
     return libraries

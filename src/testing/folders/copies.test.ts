@@ -47,9 +47,10 @@ for (const [name, openBrowser] of allBrowsers) {
         return isDone(value) ? value : undefined
       }, waitMs)
 
-    async function run({ files, says, act = [] }: Folder, at: number): Promise<void> {
+    async function run({ files, says, sheets, act = [] }: Folder, at: number): Promise<void> {
       const id = `copies${String(at).padStart(6, '0')}`
       hosted.putFolder(id, files)
+      if (sheets) await hosted.putLibraries(id, sheets)
       isDown = false
       await tab.goto(`${target.origin}/a/${id}/install`)
       expect(await evaluated(isSaved, Boolean)).toBe(true)

@@ -9,6 +9,8 @@ export interface Folder {
   says: unknown[]
   /** User input after so many messages. */
   act?: { after: number; run(tab: Tab): Promise<void> }[]
+  /** Style sheets of CDNs that its own ones import. */
+  sheets?: string[]
   /** It is too large for the repository, and slow. */
   isLarge?: true
   /** Browsers in which it cannot run, each with the reason. */

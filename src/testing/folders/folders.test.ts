@@ -55,10 +55,14 @@ for (const [name, openBrowser] of allBrowsers) {
       target.close()
     })
 
-    async function run({ files, says, act = [], isLarge }: Folder, at: number): Promise<void> {
+    async function run(
+      { files, says, sheets, act = [], isLarge }: Folder,
+      at: number,
+    ): Promise<void> {
       const most = isLarge ? slowMs : waitMs
       const id = `folder${String(at).padStart(6, '0')}`
       hosted.putFolder(id, files)
+      if (sheets) await hosted.putLibraries(id, sheets)
       await tab.goto(`${target.origin}/a/${id}`)
       for (const { after, run: input } of act) {
         expect(await waitForMessages(tab, after, most)).toHaveLength(after)

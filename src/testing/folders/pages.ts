@@ -55,15 +55,45 @@ export const folderPages: Folder[] = [
     says: ['first', 'about'],
   },
   {
-    name: 'a form leads to another page',
+    name: 'a form leads to another page with its fields, by a button or a script',
     files: {
       'index.html': page(
-        `<form action=two.html><button ${fill}>go</button></form>${tell("'first'")}`,
+        `<form action=none.html><input name=q value="a & b"><button name=by value=1 formaction=two.html ${fill}>go</button></form>${tell("'first'")}`,
       ),
-      'two.html': page(tell("'second'")),
+      'two.html': page(
+        `<form id=f><input name=n value=2></form>${tell('[...new URLSearchParams(location.search).values(),new URL(location.href).searchParams.size]')}<script>onclick=()=>f.submit()</script>`,
+      ),
     },
-    act: [{ after: 1, run: middle }],
-    says: ['first', 'second'],
+    act: [
+      { after: 1, run: middle },
+      { after: 2, run: middle },
+    ],
+    says: ['first', ['a & b', '1', 2], ['2', 1]],
+  },
+  {
+    name: 'a page that refreshes to another one',
+    files: {
+      'index.html':
+        '<!doctype html><html><head><meta http-equiv="refresh" content="0; url=app/"><title>t</title></head></html>',
+      'app/index.html': page(`<script src=name.js></script>${tell('self.named')}`),
+      'app/name.js': "self.named='beside it'",
+    },
+    says: ['beside it'],
+  },
+  {
+    name: 'a link to a fragment of the page that runs leads there, and a script assigns a query',
+    exceptInCopy: everywhere('no other page opens by location in a copy'),
+    files: {
+      'index.html': page(
+        `<a ${fill} href="index.html#team">go</a>${tell('location.search')}<script>addEventListener('hashchange',()=>{top.postMessage({said:location.hash},'*');onclick=()=>{location.search='?x=1'}})</script>`,
+      ),
+      'a.json': '1',
+    },
+    act: [
+      { after: 1, run: middle },
+      { after: 2, run: middle },
+    ],
+    says: ['', '#team', '?x=1'],
   },
   {
     name: 'a router of the history reads its paths, and goes back',

@@ -12,6 +12,8 @@ const wasm = Uint8Array.from(
 const brotli = (content: string | Uint8Array): Uint8Array =>
   new Uint8Array(brotliCompressSync(content))
 const red = 'rgb(255, 0, 0)'
+const svg =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="4" height="4"><rect width="4" height="4"/></svg>'
 const colorOf = (selector: string): string =>
   `getComputedStyle(document.querySelector('${selector}')).color`
 const pixel = (source: string): string =>
@@ -252,5 +254,147 @@ return [loader,framework,data,(await WebAssembly.instantiateStreaming(r)).instan
       'Build/game.wasm.br': brotli(wasm),
     },
     says: [[1, 2, 'scene', 5]],
+  },
+  {
+    name: 'requests with credentials, modes and headers that a host of its own would get',
+    files: {
+      'index.html': page(
+        '',
+        `(async()=>{const read=async(...given)=>(await fetch(...given)).json();
+const x=new XMLHttpRequest;x.open('GET','a.json');x.withCredentials=true;x.setRequestHeader('Cache-Control','no-cache');
+const sent=new Promise((done)=>{x.onload=()=>done(+x.responseText);x.onerror=()=>done('failed')});x.send();
+const w=new Worker('w.js');const inside=new Promise((done)=>{w.onmessage=(e)=>done(e.data)});
+return [await read('a.json',{credentials:'include',headers:{'X-Requested-With':'XMLHttpRequest','Content-Type':'application/json'}}),
+await read('a.json',{mode:'no-cors'}),await read(new Request('a.json',{mode:'same-origin'})),await sent,await inside]})()`,
+      ),
+      'w.js':
+        "fetch('a.json',{credentials:'include',headers:{'X-Part':'1'}}).then((r)=>r.json()).then(postMessage,(e)=>postMessage(String(e)))",
+      'a.json': '7',
+    },
+    says: [[7, 7, 7, 7, 7]],
+  },
+  {
+    name: 'a page that waits for its service worker, and has a policy',
+    files: {
+      'index.html': `<!doctype html><html><head><meta http-equiv="Content-Security-Policy" content="default-src 'self'; worker-src 'self'"><script type="module" src="main.js"></script></head><body><img src="a.svg" crossorigin="use-credentials"></body></html>`,
+      'main.js': `${post(
+        "(async()=>{const r=await navigator.serviceWorker.register('sw.js');r.addEventListener('updatefound',()=>0);await document.images[0].decode();return [r.active,document.images[0].naturalWidth,await new Promise((done)=>{new Worker('w.js').onmessage=(e)=>done(e.data)})]})()",
+      )}`,
+      'w.js': "importScripts('part.js');postMessage(part)",
+      'part.js': 'var part=2',
+      'sw.js': '',
+      'a.svg': svg,
+    },
+    says: [[null, 4, 2]],
+  },
+  {
+    name: 'a script changes and turns off style sheets, and reads their links',
+    files: {
+      'index.html': page(
+        '<link id=theme rel=stylesheet href=light.css><link id=more rel=stylesheet href=more.css><p>x</p>',
+        `(async()=>{if(document.readyState!=='complete')await new Promise((done)=>addEventListener('load',done));
+const until=async(color)=>{for(let n=0;n<200&&${colorOf('p')}!==color;n++)await new Promise(requestAnimationFrame);return ${colorOf('p')}};
+const found=[await until('rgb(0, 128, 0)')];document.getElementById('more').disabled=true;found.push(await until('${red}'));
+const link=document.querySelector('link[rel=stylesheet]');link.href='dark.css';found.push(await until('rgb(0, 0, 255)'),link===theme);
+link.setAttribute('href','light.css');found.push(await until('${red}'),link.href.endsWith('/light.css'));return found})()`,
+      ),
+      'light.css': 'p{color:red}',
+      'dark.css': 'p{color:blue}',
+      'more.css': 'p{color:green}',
+    },
+    says: [['rgb(0, 128, 0)', red, 'rgb(0, 0, 255)', true, red, true]],
+  },
+  {
+    name: 'pictures in object and embed elements, and symbols in a shadow root',
+    files: {
+      'index.html': page(
+        `<object data="a.svg" type="image/svg+xml" width="40">no pictures</object><embed src="a.svg" width="30"><svg><use href="i.svg#none"></use></svg>`,
+        `(async()=>{const host=document.createElement('div');document.body.append(host);host.attachShadow({mode:'open'}).innerHTML='<svg><use href="i.svg#s"></use></svg>';
+const inner=host.shadowRoot.querySelector('use'),outer=document.querySelector('use');outer.setAttribute('href','i.svg#s');
+for(let n=0;n<200&&!(inner.getBBox().width*outer.getBBox().width);n++)await new Promise(requestAnimationFrame);
+return [...[...document.images].map((one)=>one.width),inner.getBBox().width,outer.getBBox().width,document.body.innerText.includes('no pictures')]})()`,
+      ),
+      'a.svg': svg,
+      'i.svg':
+        '<svg xmlns="http://www.w3.org/2000/svg"><symbol id="s"><rect width="4" height="4"/></symbol></svg>',
+    },
+    says: [[40, 30, 4, 4, false]],
+  },
+  {
+    name: 'names that go above the root, where a host has nothing',
+    files: {
+      'index.html': page(
+        '<img src="../img/a.svg">',
+        "(async()=>{await document.images[0].decode().catch(()=>0);return [document.images[0].naturalWidth,(await fetch('../a.json')).status,(await fetch('img/../../a.json')).status]})()",
+      ),
+      'img/a.svg': svg,
+      'a.json': '1',
+    },
+    says: [[4, 200, 200]],
+  },
+  {
+    name: 'pages of the folder in a frame, which a link and a script change',
+    except: {
+      firefox: 'a page in the fallback has no frames',
+      webkit: 'a page in the fallback has no frames',
+    },
+    exceptInCopy: everywhere('no page opens in a frame of a copy'),
+    files: {
+      'index.html': `<!doctype html><html><head><meta charset=utf-8><title>t</title></head><body><iframe name=view src="more/one.html?n=1"></iframe><a id=link target=view href="more/two.html">two</a><script>
+const steps=[()=>link.click(),()=>{document.querySelector('iframe').src='more/one.html?n=3'},()=>0],found=[]
+addEventListener('message',({data})=>{if(!data.inner)return;found.push(data.inner);steps.shift()();if(found.length===3)top.postMessage({said:found},'*')})</script></body></html>`,
+      'more/one.html':
+        '<!doctype html><img src=a.svg><script>onload=()=>{localStorage.n=1;parent.postMessage({inner:document.images[0].naturalWidth},"*")}</script>',
+      'more/two.html': '<script src=two.js></script>',
+      'more/two.js': 'parent.postMessage({inner:"two"},"*")',
+      'more/a.svg': svg,
+    },
+    says: [[4, 'two', 4]],
+  },
+  {
+    name: 'links that scripts insert, also in a shadow root, and lists of links and settings',
+    files: {
+      'index.html': `<!doctype html><html><head><meta name=n content=7><link rel=stylesheet href=a.css><script src=card.js type=module></script></head><body><p>x</p><reef-card></reef-card><script type=module>${post(
+        `(async()=>{document.body.insertAdjacentHTML('beforeend','<link rel="stylesheet" href="b.css">');
+const shown=()=>[${colorOf('p')},getComputedStyle(document.querySelector('reef-card').shadowRoot.querySelector('b')).color];
+for(let n=0;n<300&&shown()[1]!=='${red}';n++)await new Promise(requestAnimationFrame);for(let n=0;n<300&&shown()[0]!=='${red}';n++)await new Promise(requestAnimationFrame);
+return [...shown(),document.querySelectorAll('link[rel=stylesheet]').length,[...document.getElementsByTagName('meta')].map((one)=>one.content),document.querySelectorAll('meta[name=n]')[0].content]})()`,
+      )}</script></body></html>`,
+      'card.js':
+        "customElements.define('reef-card',class extends HTMLElement{connectedCallback(){this.attachShadow({mode:'open'}).innerHTML='<link rel=stylesheet href=card.css><b>x</b>'}})",
+      'a.css': 'p{color:blue}',
+      'b.css': 'p{color:red}',
+      'card.css': 'b{color:red}',
+    },
+    says: [[red, red, 2, ['7'], '7']],
+  },
+  {
+    name: 'documents by XMLHttpRequest, and modules of classic scripts and handlers',
+    files: {
+      'index.html': page(
+        `<b id=b onclick="import('./m/a.js').then((m)=>{self.pressed=m.a})"></b><script>import('./m/a.js').then((m)=>{self.inline=m.a})</script>`,
+        `(async()=>{const load=(url,type)=>new Promise((done)=>{const x=new XMLHttpRequest;x.open('GET',url);x.responseType=type;x.onload=()=>done(x);x.send()});
+b.click();const xml=await load('a.xml',''),html=await load('part.html','document');
+for(let n=0;n<300&&!(self.pressed&&self.inline);n++)await new Promise(requestAnimationFrame);
+return [xml.responseXML.querySelector('b').textContent,html.response.querySelector('p').textContent,self.pressed,self.inline]})()`,
+      ),
+      'm/a.js': 'export const a=1',
+      'a.xml': '<a><b>7</b></a>',
+      'part.html': '<p>hi</p>',
+    },
+    says: [['7', 'hi', 1, 1]],
+  },
+  {
+    name: 'fonts of Google that a style sheet of the folder imports',
+    sheets: ['https://fonts.googleapis.com/css2?family=Inter:wght@400;700&display=swap'],
+    files: {
+      'index.html': page(
+        '<link rel=stylesheet href=style.css><p>x</p>',
+        "(async()=>(await document.fonts.load('700 16px Inter')).length>0)()",
+      ),
+      'style.css':
+        '@import url("https://fonts.googleapis.com/css2?family=Inter:wght@400;700&display=swap");\np{font-family:Inter}',
+    },
+    says: [true],
   },
 ]
