@@ -81,21 +81,10 @@ export function links(
   watchEvents(requested, settle)
   listen('click', settle)
   listen('auxclick', settle)
-  const send = (form: HTMLFormElement, submitter: HTMLElement | null): void => {
+  forms((form, submitter) => {
     const href = submitter?.getAttribute('formaction') ?? form.getAttribute('action') ?? ''
-    if (form.method !== 'dialog') goInFolder({ href, name: null, form, submitter }, download)
-  }
-  // Forms are not sent: Chromium would reload the page, Firefox throws.
-  listen('submit', (event) => {
-    const form = event.target
-    if (!(form instanceof HTMLFormElement) || form.method === 'dialog') return
-    if (!event.defaultPrevented) send(form, event.submitter)
-    event.preventDefault()
+    goInFolder({ href, name: null, form, submitter }, download)
   })
-  HTMLFormElement.prototype.submit = function () {
-    send(this, null)
-  }
-
   detached(act)
   const open = (url: unknown = ''): null => {
     const href = String(url)
@@ -104,6 +93,19 @@ export function links(
   }
   // Writable like the browser's own, so that a page can define `open`.
   Object.defineProperty(window, 'open', { value: open, writable: true, configurable: true })
+}
+
+/** Stops forms: Chromium would reload the page, Firefox throws. `send` gets those of the app. */
+function forms(send: (form: HTMLFormElement, submitter: HTMLElement | null) => void): void {
+  listen('submit', (event) => {
+    const form = event.target
+    if (!(form instanceof HTMLFormElement) || form.method === 'dialog') return
+    if (!event.defaultPrevented) send(form, event.submitter)
+    event.preventDefault()
+  })
+  HTMLFormElement.prototype.submit = function () {
+    if (this.method !== 'dialog') send(this, null)
+  }
 }
 
 /** Records whether the app prevents a click, and handles clicks whose propagation is stopped. */

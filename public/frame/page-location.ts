@@ -49,6 +49,26 @@ export function openPageLocation({ address, page, search }: OwnFiles): void {
     }
   }
   listen('popstate', here)
+  const folder: FolderLocation = {
+    here,
+    inFolder: ({ pathname: path, search: query, hash }) => address + path.slice(1) + query + hash,
+  }
+  const stand = standFor(folder)
+  replaceUrls(folder)
+  const value = (input: unknown): unknown => (input === location ? stand : undefined)
+  Object.defineProperty(window, 'folderPageLocation', { value, configurable: true })
+}
+
+interface FolderLocation {
+  /** Returns the URL of the page at the root of a host. */
+  here(): URL
+  /** Returns the URL of a file at its address. */
+  inFolder(url: URL): string
+}
+
+/** Returns what scripts read in place of `location`. */
+function standFor({ here, inFolder }: FolderLocation): object {
+  const { location } = window
   const stand = {
     assign: (url: string | URL): void => location.assign(url),
     replace: (url: string | URL): void => location.replace(url),
@@ -56,9 +76,6 @@ export function openPageLocation({ address, page, search }: OwnFiles): void {
     toString: (): string => here().href,
   }
   for (const name of parts) Object.defineProperty(stand, name, { get: () => here()[name] })
-  /** Returns the URL of a file in place of one at the root of the host. */
-  const inFolder = ({ pathname: path, search: query, hash }: URL): string =>
-    address + path.slice(1) + query + hash
   Object.defineProperty(stand, 'search', {
     get: () => here().search,
     set(value: unknown) {
@@ -72,7 +89,12 @@ export function openPageLocation({ address, page, search }: OwnFiles): void {
     const set = (value: unknown): void => void (location[name] = String(value))
     Object.defineProperty(stand, name, { get: () => here()[name], set })
   }
-  // Pages read their query from such a URL.
+  return stand
+}
+
+/** Gives a URL that a script makes of its location the path and the query of the page. */
+function replaceUrls({ here, inFolder }: FolderLocation): void {
+  const { location } = window
   const construct = (
     real: typeof URL,
     [url, ...rest]: [string | URL, (string | URL)?],
@@ -84,6 +106,4 @@ export function openPageLocation({ address, page, search }: OwnFiles): void {
     return Reflect.construct(real, [isBetter ? inFolder(here()) : url, ...rest], made)
   }
   window.URL = new Proxy(URL, { construct })
-  const value = (input: unknown): unknown => (input === location ? stand : undefined)
-  Object.defineProperty(window, 'folderPageLocation', { value, configurable: true })
 }

@@ -1,4 +1,4 @@
-/** What elements do in a page with files that the fallback has renamed. */
+/** Elements that the fallback has renamed, in a page with files. */
 import type { Addresses } from './file-urls.ts'
 import { stopped } from './guard.ts'
 import { linkLoader } from './loaders.ts'
@@ -80,8 +80,8 @@ function parseResponses(): void {
   const parse = (request: XMLHttpRequest): Document | null => {
     const type = request.getResponseHeader('content-type') ?? ''
     const isHtml = type.startsWith('text/html')
-    const isWanted = asDocument.has(request) || (kindOf(request) === '' && !isHtml)
-    if (request.readyState !== 4 || !isWanted) return null
+    const isDocument = asDocument.has(request) || (kindOf(request) === '' && !isHtml)
+    if (request.readyState !== 4 || !isDocument) return null
     const { responseText: text } = request
     const known = parsed.get(request)
     const parser = new DOMParser()

@@ -9,28 +9,28 @@ export type Root = Document | ShadowRoot
  */
 export function watchRoots(
   attributes: string[],
-  visit: (element: Element, root: Root) => void,
+  take: (element: Element, root: Root) => void,
 ): void {
   const watched = new WeakSet<Root>()
   const watch = (root: Root): void => {
     if (watched.has(root)) return
     watched.add(root)
-    const take = (element: Element): void => {
-      visit(element, root)
+    const takeAll = (element: Element): void => {
+      take(element, root)
       // That of a declaration in the HTML.
       if (element.shadowRoot) watch(element.shadowRoot)
     }
     new MutationObserver((records) => {
       for (const { type, target, addedNodes } of records) {
-        if (type === 'attributes' && target instanceof Element) visit(target, root)
+        if (type === 'attributes' && target instanceof Element) take(target, root)
         for (const node of addedNodes) {
           if (!(node instanceof Element)) continue
-          take(node)
-          node.querySelectorAll('*').forEach(take)
+          takeAll(node)
+          node.querySelectorAll('*').forEach(takeAll)
         }
       }
     }).observe(root, { childList: true, subtree: true, attributeFilter: attributes })
-    root.querySelectorAll('*').forEach(take)
+    root.querySelectorAll('*').forEach(takeAll)
   }
   watch(document)
   // In the fallback the guard has locked it.

@@ -234,12 +234,12 @@ interface RootedNames {
 
 const attribute =
   /(\s(src|href|poster|(?:image)?srcset|data|xlink:href|style)\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/gi
-/** One URL, which may have spaces, and those of a set. */
-const one = /^(["']?\s*)\/(?!\/)([^"'<>\\]+)/
-const several = /(^["']?|[\s,])\/(?!\/)([^\s,"'<>\\]+)/g
-const quotedInCss = /((?:url\(\s*|@import\s+)["'])\/(?!\/)([^"'\n<>\\]+)/gi
-const bareInCss = /(url\(\s*)\/(?!\/)([^\s"'()<>\\]+)/gi
-const mapped = /(:\s*")\/(?!\/)([^"\\]+)(?=")/g
+/** One URL, which may have spaces, and those of a set. All begin at the root, or go up to it. */
+const one = /^(["']?\s*)(\/(?!\/)|(?:\.\.\/)+)([^"'<>\\]+)/
+const several = /(^["']?|[\s,])(\/(?!\/)|(?:\.\.\/)+)([^\s,"'<>\\]+)/g
+const quotedInCss = /((?:url\(\s*|@import\s+)["'])(\/(?!\/)|(?:\.\.\/)+)([^"'\n<>\\]+)/gi
+const bareInCss = /(url\(\s*)(\/(?!\/)|(?:\.\.\/)+)([^\s"'()<>\\]+)/gi
+const mapped = /(:\s*")(\/(?!\/)|(?:\.\.\/)+)([^"\\]+)(?=")/g
 
 /**
  * Makes the names of files relative that builds for the root of a host begin with a slash, such as
@@ -250,12 +250,14 @@ function openRootedNames(names: ReadonlySet<string>): RootedNames {
   const changed = new Set<string>()
   /** Returns a replacer for a file at a depth of folders. */
   const relative = (name: string) => {
-    const up = '../'.repeat(name.split('/').length - 1) || './'
-    return (whole: string, before: string, reference: string): string => {
+    const up = '../'.repeat(name.split('/').length - 1)
+    return (whole: string, before: string, start: string, reference: string): string => {
       const [path = ''] = reference.trim().split(/[?#]/)
-      if (!names.has(fileNameOf(path))) return whole
-      changed.add(`/${path}`)
-      return `${before}${up}${reference}`
+      // A host has no folder above its root.
+      const isInside = start !== '/' && start.length <= up.length
+      if (isInside || !names.has(fileNameOf(path))) return whole
+      changed.add(`${start}${path}`)
+      return `${before}${up || './'}${reference}`
     }
   }
   const inCss = (css: string, name: string): string =>

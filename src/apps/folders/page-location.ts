@@ -17,9 +17,9 @@ import type { InputFile } from './unzip.ts'
 export const locatedScriptMax = 2 * 1_048_576
 const locationsMax = 2_000
 
-/** Locations whose path is read and not assigned, and those that may get a name. */
+/** Locations whose path is read, whose query is read or assigned, and those that may get a name. */
 const candidates =
-  /location(?:(?=\.(?:pathname|search)\b(?!\s*(?:[-+*/%&|^?]{0,2}=(?!=)|<<=|>>>?=|\+\+|--|\()))|(?![\w$.([:\x80-\uffff]))/g
+  /location(?:(?=\.(?:pathname|search)\b(?!\s*(?:[-+*/%&|^?]{0,2}=(?!=)|<<=|>>>?=|\+\+|--|\())|\.search\s*=(?!=))|(?![\w$.([:\x80-\uffff]))/g
 const chain = /^(?:[\w$]+\.){0,8}location$/
 const ofPage = /^(?:window|self|globalThis|document)\.location$/
 /** `const{history:a,location:b}=window`, as Vue Router has it. */
