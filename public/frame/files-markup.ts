@@ -95,7 +95,7 @@ function asImage({ name, text, body }: Tag, address: string): Tag | undefined {
     const value = one === 'src' ? url : attributeOf(text, one)
     return value === undefined ? [] : [` ${one}="${escaped(unescaped(value))}"`]
   })
-  return { name: 'img', text: `<img alt=""${attributes.join('')}>`, body }
+  return { name: 'img', text: ['<img', ...attributes, '>'].join(''), body }
 }
 
 /**

@@ -173,6 +173,26 @@ const carriers: [
     (url) => ({ 'two.html': `<script>fetch('${url}',{mode:'no-cors'})</script>` }),
   ],
   [
+    'an image of an own page in a frame',
+    '<iframe src={own}two.html></iframe>',
+    (url) => ({ 'two.html': `<img src="${url}">` }),
+  ],
+  [
+    'the location of an own page in a frame',
+    '<iframe src={own}two.html></iframe>',
+    (url) => ({ 'two.html': script(`location='${url}'`) }),
+  ],
+  [
+    'a refresh of an own page in a frame',
+    '<iframe src={own}two.html></iframe>',
+    (url) => ({ 'two.html': `<meta http-equiv=refresh content="0;url=${url}">` }),
+  ],
+  [
+    'a frame in an own page in a frame',
+    '<iframe src={own}two.html></iframe>',
+    (url) => ({ 'two.html': `<iframe src="${url}"></iframe>` }),
+  ],
+  [
     'an own page by location',
     script("location='{own}two.html'"),
     (url) => ({ 'two.html': `<img src="${url}">` }),
@@ -206,6 +226,15 @@ const network = (name: string, page: string, more: Partial<Vector>): Vector => (
 
 /** Ways from a page with files to anything beside them. */
 export const files: Vector[] = [
+  network('WebRTC of an own page in a frame', '<iframe src={own}two.html></iframe>', {
+    own: {
+      'two.html': script(
+        "const c=new RTCPeerConnection({iceServers:[{urls:'{stun}'}]});c.createDataChannel('x');c.createOffer().then((o)=>c.setLocalDescription(o))",
+      ),
+    },
+    by: 'datagram',
+    live: ['chromium', 'firefox'],
+  }),
   ...loads.flatMap(([name, page, more]) =>
     Object.entries(targets).map(([target, url]) =>
       all(`${target} by ${name}`, page(url), {
