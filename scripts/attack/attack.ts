@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { binaryPath } from '../../src/testing/processes/server-process.ts'
 import { cpuNs } from '../bench/load/load.ts'
 import { type BenchServer, spawnServer } from '../bench/load/served.ts'
 
@@ -35,7 +36,7 @@ export interface Latency {
 }
 
 /**
- * Runs an attack against a server with the default limits in a folder of its own. It trusts
+ * Runs an attack against dist/berth with the default limits in a folder of its own. It trusts
  * X-Forwarded-For of this machine, so that one script has many addresses.
  */
 export async function withServer<Result>(
@@ -43,8 +44,7 @@ export async function withServer<Result>(
   settings: Record<string, string> = {},
 ): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'berth-attack-'))
-  const main = join(import.meta.dir, '../../src/main.ts')
-  const server = await spawnServer([process.execPath, main, 'serve', '--json'], {
+  const server = await spawnServer([binaryPath, 'serve', '--json'], {
     PORT: '0',
     DATA_DIR: folder,
     OLLAMA_HOST: 'off',

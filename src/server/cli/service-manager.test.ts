@@ -3,6 +3,7 @@ import { join } from 'node:path'
 
 import { temporaryFolder } from '../../testing/fixtures/temporary-folder.ts'
 import { readLines } from '../../testing/processes/read-lines.ts'
+import { binaryPath } from '../../testing/processes/server-process.ts'
 
 /** Prints each message to a datagram socket, which Bun cannot receive, as a line. */
 const receiver = `
@@ -22,9 +23,8 @@ test.skipIf(Bun.which('python3') === null)(
     const lines = readLines(systemd.stdout)
     expect(await lines.next()).toMatchObject({ value: 'bound' })
 
-    const main = join(import.meta.dir, '../../main.ts')
     const berth = Bun.spawn(
-      [process.execPath, main, 'serve', '--json', '--port', '0', '--data', join(path, 'data')],
+      [binaryPath, 'serve', '--json', '--port', '0', '--data', join(path, 'data')],
       {
         cwd: path,
         env: { PATH: Bun.env['PATH'], NOTIFY_SOCKET: socket, WATCHDOG_USEC: '200000' },

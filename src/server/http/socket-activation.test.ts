@@ -1,9 +1,8 @@
 import { expect, test } from 'bun:test'
-import { join } from 'node:path'
 
 import { temporaryFolder } from '../../testing/fixtures/temporary-folder.ts'
 import { readLines } from '../../testing/processes/read-lines.ts'
-import { textAt } from '../../testing/processes/server-process.ts'
+import { binaryPath, textAt } from '../../testing/processes/server-process.ts'
 
 /** Listens as systemd does for a socket unit. Starts the service for each line that it reads. */
 const systemd = `
@@ -24,8 +23,7 @@ test.skipIf(Bun.which('python3') === null)(
   'a server on the socket of systemd serves what connected before its start and during a restart',
   async () => {
     const { path, remove } = temporaryFolder('berth-socket-')
-    const main = join(import.meta.dir, '../../main.ts')
-    const berth = [process.execPath, main, 'serve', '--json', '--port', '3123', '--data', path]
+    const berth = [binaryPath, 'serve', '--json', '--port', '3123', '--data', path]
     const manager = Bun.spawn(['python3', '-c', systemd, ...berth], {
       cwd: path,
       env: { PATH: Bun.env['PATH'], OLLAMA_HOST: 'off', BUILDER_BROWSER: 'off' },
