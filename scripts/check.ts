@@ -85,6 +85,7 @@ const once = [
   'corpus/scan',
   'corpus/coverage',
   'corpus/fetched',
+  'hosts/guide',
   'hosts/vendor-sdks',
 ]
 

@@ -340,7 +340,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('service in chromium', ()
       const [name = '', value = ''] = (await signIn('hugo')).split('=')
       await context.addCookies([{ name, value, url: origin }])
       const page = await context.newPage()
-      await page.goto(`${origin}/docs`)
+      await page.goto(`${origin}/robots.txt`)
       const isSet = await page.evaluate(
         `fetch('/api/apps/${id}/consent', { method: 'PUT',
           headers: { 'content-type': 'application/json' },

@@ -1,7 +1,7 @@
 /** Errors of pages in each browser, which say and place them in other ways. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import { allBrowsers } from '../../testing/browsers/all-browsers.ts'
+import { sharedBrowsers } from '../../testing/browsers/all-browsers.ts'
 import { type Browser, findBrowser } from '../../testing/browsers/browser.ts'
 import { serve } from '../../testing/fixtures/serve.ts'
 import {
@@ -75,7 +75,7 @@ const searched = [
   { path: 'found.js', text: "console.error('not found', location.search)" },
 ]
 
-for (const [name, openBrowser] of allBrowsers) {
+for (const [name, openBrowser] of sharedBrowsers) {
   const path = findBrowser(name)
   describe.skipIf(path === undefined)(`errors of pages in ${name}`, () => {
     let t: TestServer

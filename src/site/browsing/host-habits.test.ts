@@ -280,7 +280,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages of other hosts in 
       const open = async (name: string) => {
         const context = await browser.newContext()
         const page = await context.newPage()
-        await page.goto(`${origin}/docs`)
+        await page.goto(`${origin}/robots.txt`)
         await page.evaluate(
           `fetch('/api/apps/${id}/player', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"name":"${name}"}' }).then(({ ok }) => ok)`,
         )

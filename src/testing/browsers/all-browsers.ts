@@ -8,19 +8,54 @@ import { serve } from '../fixtures/serve.ts'
 import { startTestServer, type TestServer } from '../fixtures/test-server.ts'
 import { addressBar, type Browser, localName, recorder, type Tab, viewport } from './browser.ts'
 import { openFirefox } from './firefox.ts'
+import { BrowserLender } from './lender.ts'
 import { openWebkit } from './webkit.ts'
 
 type Opener = [name: Browser['name'], open: (path: string) => Promise<Browser>]
 
-const all: Opener[] = [
-  ['chromium', (path) => openChromium(path)],
-  ['firefox', (path) => openFirefox(path)],
-  ['webkit', (path) => openWebkit(path)],
-]
+/** Starts a browser of its own. */
+export const startBrowser: Record<Browser['name'], Opener[1]> = {
+  chromium: (path) => openChromium(path),
+  firefox: (path) => openFirefox(path),
+  webkit: (path) => openWebkit(path),
+}
+const names = ['chromium', 'firefox', 'webkit'] as const
 const only = Bun.env['TEST_BROWSER']
 
 /** The browsers of tests that run in each: all, or the one that TEST_BROWSER names. */
-export const allBrowsers = all.filter(([name]) => only === undefined || name === only)
+export const allBrowsers = names
+  .filter((name) => only === undefined || name === only)
+  .map((name): Opener => [name, startBrowser[name]])
+
+/**
+ * The same browsers, of which all files of a process share one. Its close() closes the tabs that
+ * the file opened. Tests of its lookups, its crashes or its processes start their own.
+ */
+export const sharedBrowsers = allBrowsers.map(([name, open]): Opener => {
+  const lender = new BrowserLender<Browser>(open, {
+    isRunning: () => true,
+    close: (browser) => browser.close().then(() => browser.lookups()),
+  })
+  return [name, (path) => borrowFrom(lender, path)]
+})
+
+async function borrowFrom(lender: BrowserLender<Browser>, path: string): Promise<Browser> {
+  const [browser, giveBack] = await lender.borrow(path)
+  const tabs = new Set<Tab>()
+  return {
+    name: browser.name,
+    async open(kind) {
+      const tab = await browser.open(kind)
+      tabs.add(tab)
+      return { ...tab, close: () => (tabs.delete(tab), tab.close()) }
+    },
+    async close() {
+      await Promise.all([...tabs].map((tab) => tab.close()))
+      giveBack()
+    },
+    lookups: async () => '',
+  }
+}
 
 /** Starts a test server whose APP_URL is its own port, and a browser to open it. */
 export async function openServedBrowser(

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { type Browser, handsOf, localName, receivedBy, recorder, type Tab } from './browser.ts'
+import { endWithProcess } from './lender.ts'
 
 /** Settings against work of Firefox's own, which takes a third of the time of its start. */
 const preferences = {
@@ -106,6 +107,7 @@ export async function openFirefox(path: string, more: object = {}): Promise<Brow
       MOZ_LOG_FILE: join(folder, 'resolver'),
     },
   })
+  endWithProcess([child])
   const timer = setTimeout(() => child.kill(), startMs)
   const address = await addressIn(child.stderr)
   clearTimeout(timer)

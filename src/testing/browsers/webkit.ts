@@ -12,6 +12,7 @@ import {
   type Tab,
   viewport,
 } from './browser.ts'
+import { endWithProcess } from './lender.ts'
 
 const [driverPath = '', screenPath = ''] = browsers.webkit.drivers ?? []
 const startMs = 60_000
@@ -91,6 +92,7 @@ export async function openWebkit(path: string): Promise<Browser> {
       GSETTINGS_BACKEND: 'memory',
     },
   })
+  endWithProcess([driver, screen])
   const start = new Session(`http://127.0.0.1:${port}`)
   const isUp = () =>
     start.send('GET', '/status').then(

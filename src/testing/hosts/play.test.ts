@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { and, eq } from 'drizzle-orm'
 
 import { documents } from '../../apps/app-data/tables.ts'
-import { allBrowsers, openServedBrowser } from '../browsers/all-browsers.ts'
+import { openServedBrowser, sharedBrowsers } from '../browsers/all-browsers.ts'
 import { type Browser, findBrowser, type Tab } from '../browsers/browser.ts'
 import type { TestServer } from '../fixtures/test-server.ts'
 import { until } from '../until.ts'
@@ -29,7 +29,7 @@ const game = `<!doctype html><title>Race</title><script>
 </script>`
 
 /** Opens pages for several devices or people in each browser. */
-for (const [name, openBrowser] of allBrowsers) {
+for (const [name, openBrowser] of sharedBrowsers) {
   const path = findBrowser(name)
   describe.skipIf(path === undefined)(`playing together in ${name}`, () => {
     let t: TestServer
@@ -49,7 +49,7 @@ for (const [name, openBrowser] of allBrowsers) {
     /** Opens a tab as a guest who has agreed to share data with an app. */
     async function openJoined(app: string, at: string): Promise<Tab> {
       const tab = await browser.open()
-      await tab.goto(`${origin}/docs`)
+      await tab.goto(`${origin}/robots.txt`)
       await valueOf(tab, `document.readyState === 'complete'`)
       await tab.evaluate(`void fetch('/api/apps/${app}/player', { method: 'POST',
         headers: { 'content-type': 'application/json' }, body: '{"name":"Ben"}' }).then(() => { self.isJoined = true })`)

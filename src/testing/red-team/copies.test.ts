@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import { allBrowsers } from '../browsers/all-browsers.ts'
+import { sharedBrowsers } from '../browsers/all-browsers.ts'
 import { type Browser, findBrowser, findInBrowser, type Tab } from '../browsers/browser.ts'
 import { MemoryAppSource } from '../fakes/memory-app-source.ts'
 import { openTarget, type Target } from './target.ts'
@@ -17,7 +17,7 @@ const rejectsScope = (scope: string): string =>
     .then(() => false, () => true)`
 
 /** The worker of an installed app, in the browsers that run it as the sandbox expects. */
-for (const [name, openBrowser] of allBrowsers.filter(([one]) => one !== 'webkit')) {
+for (const [name, openBrowser] of sharedBrowsers.filter(([one]) => one !== 'webkit')) {
   const path = findBrowser(name)
   describe.skipIf(path === undefined)(`the worker of an installed app, in ${name}`, () => {
     const hosted = new MemoryAppSource()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import type { HostedApp } from '../../apps/viewer/app-source.ts'
-import { allBrowsers } from '../browsers/all-browsers.ts'
+import { sharedBrowsers } from '../browsers/all-browsers.ts'
 import {
   type Browser,
   findBrowser,
@@ -35,7 +35,7 @@ async function messagesOf(tab: Tab, count: number): Promise<unknown> {
 }
 
 /** An app ends while somebody has it open, in each browser. */
-for (const [name, openBrowser] of allBrowsers) {
+for (const [name, openBrowser] of sharedBrowsers) {
   const path = findBrowser(name)
   describe.skipIf(path === undefined)(`an open app that ends, in ${name}`, () => {
     const hosted = new MemoryAppSource()
