@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import { allBrowsers } from '../browsers/all-browsers.ts'
+import { sharedBrowsers } from '../browsers/all-browsers.ts'
 import { type Browser, findForPages, findInBrowser, type Tab } from '../browsers/browser.ts'
 import { MemoryAppSource } from '../fakes/memory-app-source.ts'
 import { openTarget, type Target } from '../red-team/target.ts'
@@ -15,8 +15,11 @@ const ms = 60_000
 const waitMs = 20_000
 /** An engine of 10 MB starts slowly while other tests run. */
 const slowMs = 170_000
-/** CI opens all folders in Chromium, and every eighth in Firefox and WebKit. */
-const stepOf = { chromium: 1, firefox: 8, webkit: 8 }
+/**
+ * CI opens every third build of a tool in Chromium, and all other folders; of all folders every
+ * eighth in Firefox and WebKit. copies.test.ts opens copies of others.
+ */
+const stepOf = { chromium: 3, firefox: 8, webkit: 8 }
 
 async function readMessages(tab: Tab): Promise<unknown[]> {
   const messages = await tab
@@ -36,7 +39,7 @@ const waitForMessages = (
   }, timeoutMs)
 
 /** Publishes each folder as the server does, and opens it in the viewer of each browser. */
-for (const [name, openBrowser] of allBrowsers) {
+for (const [name, openBrowser] of sharedBrowsers) {
   const path = findForPages(name)
   describe.skipIf(path === undefined)(`folders run as on a static host in ${name}`, () => {
     let browser: Browser
@@ -73,8 +76,13 @@ for (const [name, openBrowser] of allBrowsers) {
 
     const all = [...plainFolders, ...namedFolders, ...folderPages, ...builtFolders]
     for (const [at, folder] of all.entries()) {
-      const isTried = isPart(at, stepOf[name]) && folder.except?.[name] === undefined
-      test.if(isTried)(folder.name, () => run(folder, at), folder.isLarge ? 2 * slowMs : ms)
+      const isAlways = name === 'chromium' && !builtFolders.includes(folder)
+      const isTried = isAlways || isPart(at, stepOf[name])
+      test.if(isTried && folder.except?.[name] === undefined)(
+        folder.name,
+        () => run(folder, at),
+        folder.isLarge ? 2 * slowMs : ms,
+      )
     }
   })
 }
