@@ -13,7 +13,10 @@ const mayWait: [path: RegExp, reason: string][] = [
   [/^src\/testing\/browsers\//, 'polls browsers and ends those that hang'],
   [/^src\/testing\/fakes\/upstream\.ts$/, 'the delay of a script'],
   [/^src\/testing\/fakes\/identity-provider\.ts$/, 'the time in signed tokens'],
-  [/^src\/testing\/(processes|replicas)\//, 'kills processes at random times'],
+  [
+    /^src\/testing\/(processes\/|replicas\/(journeys|kill-loop)\.ts$)/,
+    'kills processes at random times, beside requests',
+  ],
   [/^src\/testing\/red-team\//, 'an attack that fails has no event'],
   [/^src\/testing\/openapi\/fuzz\.ts$/, 'reports slow operations and those that hang'],
   [/^src\/apps\/browser\/chromium\.test\.ts$/, 'stops processes longer than a page may hang'],

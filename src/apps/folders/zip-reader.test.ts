@@ -4,6 +4,7 @@ import { zipSync } from 'fflate'
 
 import { expectError } from '../../testing/expect-error.ts'
 import { skillText } from '../../testing/fixtures/folders.ts'
+import { noise } from '../../testing/fixtures/random.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 import { buildZip } from '../../testing/fixtures/zips.ts'
 import { ZipReader } from './zip-reader.ts'
@@ -66,8 +67,8 @@ test('a large skill is published from a zip; a bomb that lies about its size is 
   const stored = await t.call('GET', `/skills/${published.text('skill.id')}`, { key: ann.key })
   expect(Object(stored.body).files).toHaveLength(9)
 
-  const noise = crypto.getRandomValues(new Uint8Array(65_536))
-  const noiseFiles = Object.fromEntries(Array.from({ length: 8 }, (_, at) => [`${at}`, noise]))
+  const bytes = noise(65_536, 1)
+  const noiseFiles = Object.fromEntries(Array.from({ length: 8 }, (_, at) => [`${at}`, bytes]))
   const liar = Buffer.from(zipSync({ ...noiseFiles, 'SKILL.md': new Uint8Array(8 * mb) }))
   // The directory of the archive and the header claim 10 bytes.
   for (const [signature, at] of [

@@ -10,13 +10,6 @@ import { until } from '../../testing/until.ts'
 
 const ms = 120_000
 
-/** Returns how long the bar stays from now on, in milliseconds. */
-const barStays = `new Promise((resolve) => {
-  const from = performance.now()
-  new MutationObserver(() => 'playing' in document.documentElement.dataset && resolve(performance.now() - from))
-    .observe(document.documentElement, { attributeFilter: ['data-playing'] })
-})`
-
 /** Counts its clicks in storage, which only the shell of its own frame may keep. */
 const counter = `<!doctype html><title>Counter</title><button style="font-size:60px">0</button><script>
 const b = document.querySelector('button'); b.textContent = localStorage.n || 0
@@ -98,16 +91,21 @@ describe.skipIf(findBrowser('chromium') === undefined)('shelves in chromium', ()
       await context.grantPermissions(['clipboard-read'])
       await context.addInitScript('navigator.share = async (data) => { self.shared = data }')
       const page = await context.newPage()
+      await page.clock.install()
       await page.goto(`${origin}/a/${id}`)
       const header = page.locator('header')
       await page.mouse.move(400, 400)
       await header.waitFor({ state: 'hidden' })
       // The app has the keyboard.
       await (await waitForApp(page, '0'))?.focus()
+      await page.clock.pauseAt(new Date(2100, 0))
       await page.keyboard.press('Escape')
       await header.waitFor({ state: 'visible' })
-      expect(await page.evaluate<number>(barStays)).toBeGreaterThan(2_500)
+      await page.clock.runFor(2_900)
+      expect(await header.isVisible()).toBe(true)
+      await page.clock.runFor(200)
       await header.waitFor({ state: 'hidden' })
+      await page.clock.resume()
       await page.mouse.move(400, 2, { steps: 4 })
       await header.waitFor({ state: 'visible' })
       await page.locator('#share').click()

@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { noise } from '../fixtures/random.ts'
 import {
   runBerth,
   type ServerProcess,
@@ -42,11 +43,11 @@ const mount = (size: string): void => {
   if (!success) throw new Error('no tmpfs could be mounted')
 }
 
-/** Returns a page that compresses badly. */
+let pages = 0
+
+/** Returns a new page, which compresses badly. */
 const pageOf = (bytes: number): string =>
-  `<!doctype html><title>Big</title><p>${Buffer.from(
-    crypto.getRandomValues(new Uint8Array(Math.min(65_536, bytes / 2))),
-  ).toString('base64')}${'lamp '.repeat(bytes / 10)}`
+  `<!doctype html><title>Big</title><p>${noise(Math.min(65_536, bytes / 2), (pages += 1)).toBase64()}${'lamp '.repeat(bytes / 10)}`
 
 interface Rejection {
   status: number
@@ -110,7 +111,7 @@ test('a full disk rejects publishes, serves reads and recovers with free space',
     }
   }
   const [app = ''] = kept.keys()
-  const image = crypto.getRandomValues(new Uint8Array(60_000))
+  const image = noise(60_000, 0)
   const json = new TextEncoder().encode(JSON.stringify([...image]))
   const asset = `/api/apps/${app}/assets/a.json`
   expect(await toRejection(await ctx.call('PUT', asset, key, json))).toEqual(tryAgain)
