@@ -54,8 +54,8 @@ interface Lifetime {
 }
 
 /**
- * Values by key, at most `max`: past it the one that was used longest ago goes. Memory is allocated
- * with the first value, because an LRUCache reserves space for `max` at once.
+ * Values by key, at most `max`: past it the one that was used longest ago goes. Memory grows with
+ * the values: an LRUCache with `max` instead of `maxSize` reserves space for all of them at once.
  */
 export class Cache<Value extends NonNullable<unknown>> {
   private values: LRUCache<string, Value> | undefined
@@ -91,9 +91,10 @@ export class Cache<Value extends NonNullable<unknown>> {
   }
 
   private open(): LRUCache<string, Value> {
-    const { max, lifetime } = this
-    if (!lifetime) return new LRUCache({ max })
+    const { max: maxSize, lifetime } = this
+    const bound = { maxSize, sizeCalculation: () => 1 }
+    if (!lifetime) return new LRUCache(bound)
     const { clock, ms } = lifetime
-    return new LRUCache({ max, ttl: ms, ttlResolution: 0, perf: clock })
+    return new LRUCache({ ...bound, ttl: ms, ttlResolution: 0, perf: clock })
   }
 }
