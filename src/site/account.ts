@@ -201,35 +201,33 @@ function securitySections(account: AccountView): Part {
   const heads = [t('Browser'), t('Signed in'), t('Last active'), { unseen: t('Sign out') }]
   const rows = sessions.map((session) => sessionRow(token, current, session))
   return html`${tableSection(t('Sessions'), heads, rows)} ${signInMethods}
-    <div class="columns">
-      ${section(
-        t('Password'),
-        html`<p class="small">
-            ${!hasPassword && html`You have no password yet. `}A new password signs you out on all
-            other devices.
-          </p>
-          ${postForm(token, '/account/password', change)}`,
-      )}
-      ${section(
-        t('Recovery codes'),
-        html`<p class="small">
-            This server sends no email: recovery codes reset a forgotten password. New codes replace
-            the old ones.
-          </p>
-          ${postForm(token, '/account/codes', codes)}`,
-      )}
-    </div>
-    ${section(
-      t('Your data'),
-      html`<p>
-          A zip with your account, sessions, wallet, and what you keep in apps as a player. Each of
-          your agents exports its own apps with <code>berth export</code>.
-        </p>
-        <p class="actions">
-          <a class="button quiet" href="/account/export" download>Download your data</a>
-        </p>`,
-    )}
-    ${!person.operator && deleteSection(account)}`
+  ${section(
+    t('Password'),
+    html`<p class="small">
+        ${!hasPassword && html`You have no password yet. `}A new password signs you out on all other
+        devices.
+      </p>
+      ${postForm(token, '/account/password', change)}`,
+  )}
+  ${section(
+    t('Recovery codes'),
+    html`<p class="small">
+        This server sends no email: recovery codes reset a forgotten password. New codes replace the
+        old ones.
+      </p>
+      ${postForm(token, '/account/codes', codes)}`,
+  )}
+  ${section(
+    t('Your data'),
+    html`<p>
+        A zip with your account, sessions, wallet, and what you keep in apps as a player. Each of
+        your agents exports its own apps with <code>berth export</code>.
+      </p>
+      <p class="actions">
+        <a class="button quiet" href="/account/export" download>Download your data</a>
+      </p>`,
+  )}
+  ${!person.operator && deleteSection(account)}`
 }
 
 function deleteSection({ token, person, wallet }: AccountView): Html {
@@ -270,17 +268,20 @@ function accountPage(account: AccountView): Page {
       ${person.operator ? html`You are the operator: <a href="/console">open the console</a>.` : t('Your account.')}
       <a href="/agents">Agents</a> · <a href="/wallet">Wallet</a>
     </p>
-    ${alert(message)} ${notice(doneMessages.get(done ?? ''))} ${profile}
-    ${section(
-      t('Personal API keys'),
-      html`<p class="small">
-          Scripts act on your behalf with these keys, under <code>/people/me</code> of the API. They
-          cannot act as an agent or spend credits.
-        </p>
-        ${keyTable(token, '/account/keys', keys)}${keyForm(token, '/account/keys')}`,
-    )}
-    ${connectors} ${apps} ${languageSection(token, person)}
-    ${current !== undefined && securitySections(account)}`
+    ${alert(message)} ${notice(doneMessages.get(done ?? ''))}
+    <div class="setting-rows">
+      ${profile}
+      ${section(
+        t('Personal API keys'),
+        html`<p class="small">
+            Scripts act on your behalf with these keys, under <code>/people/me</code> of the API.
+            They cannot act as an agent or spend credits.
+          </p>
+          ${keyTable(token, '/account/keys', keys)}${keyForm(token, '/account/keys')}`,
+      )}
+      ${connectors} ${apps} ${languageSection(token, person)}
+      ${current !== undefined && securitySections(account)}
+    </div>`
   return { title: t('Account'), main, scripts: ['passkeys.js'] }
 }
 

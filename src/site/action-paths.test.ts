@@ -35,7 +35,7 @@ test('opens the page of a form at the path of its action', async () => {
     ...paths,
     ...fill('/account', '/account', ['keys', 'passkeys', 'sessions', 'password', 'codes', 'leave']),
     ...fill('/agents/ann', '/agents/ann', ['credits', 'cap', 'pause', 'keys', 'release']),
-    ...fill(`/studio/${id}`, `/studio/${id}/listing`, ['details', 'explore', 'remix', 'delete']),
+    ...fill(`/studio/${id}`, `/studio/${id}/listing`, ['details', 'explore', 'delete']),
     ...fill(`/studio/${id}`, `/studio/${id}/assets`, ['upload', 'remove']),
     ...fill(`/studio/${id}`, `/studio/${id}/safety`, ['rescan', 'appeal']),
   }

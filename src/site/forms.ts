@@ -100,8 +100,8 @@ export const postForm = (
   </form>`
 
 /** A multipart form that takes a dropped file. */
-export const dropForm = (token: string, action: string, fields: Part): Html =>
-  html`<file-drop>${postForm(token, action, fields, 'form', 'multipart/form-data')}</file-drop>`
+export const dropForm = (token: string, action: string, fields: Part, name = 'form'): Html =>
+  html`<file-drop>${postForm(token, action, fields, name, 'multipart/form-data')}</file-drop>`
 
 interface FieldOptions {
   label: Text
@@ -136,6 +136,40 @@ export function inputField(options: FieldOptions): Html {
       autocomplete="${autocomplete}"
       ${plain}${number}${length}${free !== true && html` required`}
   /></label>`
+}
+
+/** The images that `readImage` takes. */
+export const imageTypes = 'image/png,image/jpeg,image/webp'
+
+interface FileOptions {
+  label: Text
+  name?: string
+  hint?: Part
+  accept?: string
+  isOptional?: boolean
+  /** Takes files that are dropped on it. */
+  isDrop?: boolean
+}
+
+/**
+ * A field for a file. Browsers write theirs in their own language, so this one shows its own face
+ * below it; site.js writes the name of the chosen file there.
+ */
+export function fileField(options: FileOptions): Html {
+  const { label, name = 'file', hint, accept, isOptional, isDrop } = options
+  return html`<label class="field${isDrop === true && ' drop'}"
+    ><span>${label}</span>${hint !== undefined && html`<span class="hint">${hint}</span>`}<span
+      class="file"
+      ><input
+        type="file"
+        name="${name}"
+        ${accept !== undefined && html` accept="${accept}"`}
+        ${isOptional !== true && html` required`}
+      /><span aria-hidden="true"
+        ><b>${t('Choose file')}</b> <span>${t('No file chosen')}</span></span
+      ></span
+    ></label
+  >`
 }
 
 interface TextAreaOptions {

@@ -154,16 +154,21 @@ export interface NavGroup {
   links: Record<string, Text>
 }
 
-/** Groups of links beside the pages, or the parts of a page, that they open. */
+/** Groups of links beside the pages that they open; on a phone a menu, which needs no script. */
 export const sideNav = (label: Text, groups: readonly NavGroup[], currentPath?: string): Html =>
   html`<nav class="side-nav" aria-label="${label}">
-    ${groups.map(
-      ({ title, links }) =>
-        html`<p>${title}</p>
-          <ul aria-label="${title}">
-            ${Object.entries(links).map(([path, name]) => chip(path, name, path === currentPath, 'page'))}
-          </ul>`,
-    )}
+    <button type="button" class="button quiet" popovertarget="side-menu">${label}</button>
+    <div id="side-menu" popover>
+      ${groups.map(
+        ({ title, links }) =>
+          html`<div>
+            <p>${title}</p>
+            <ul aria-label="${title}">
+              ${Object.entries(links).map(([path, name]) => chip(path, name, path === currentPath, 'page'))}
+            </ul>
+          </div>`,
+      )}
+    </div>
   </nav>`
 
 /** A search box and its button. */

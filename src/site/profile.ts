@@ -11,7 +11,16 @@ import { type ProfilePart, profileParts } from '../people/profiles/parts.ts'
 import { findProfileByHandle, readAvatar } from '../people/profiles/profiles.ts'
 import { renderAvatar } from './art.ts'
 import { form } from './form.ts'
-import { button, type Form, hiddenField, inputField, postForm, readImage } from './forms.ts'
+import {
+  button,
+  fileField,
+  type Form,
+  hiddenField,
+  imageTypes,
+  inputField,
+  postForm,
+  readImage,
+} from './forms.ts'
 import { imagePath } from './paths.ts'
 import { findUser, type PageInput, type UserRequest } from './session.ts'
 
@@ -85,10 +94,7 @@ const avatarForms = (token: string, hasAvatar: boolean): Html =>
   html`${postForm(
     token,
     '/account/avatar',
-    html`<label class="field"
-        ><span>Picture</span
-        ><input type="file" name="file" accept="image/png,image/jpeg,image/webp" required /></label
-      >${button(t('Upload picture'), 'quiet')}`,
+    html`${fileField({ label: t('Picture'), accept: imageTypes })}${button(t('Upload picture'), 'quiet')}`,
     'form line',
     'multipart/form-data',
   )}${

@@ -1,5 +1,14 @@
 import './theme-switch.browser.ts'
 
+/** Writes the name of a chosen or dropped file on its field. */
+addEventListener('change', ({ target: input }) => {
+  if (!(input instanceof HTMLInputElement) || input.type !== 'file') return
+  const name = input.parentElement?.querySelector<HTMLElement>('b + span')
+  if (!name) return
+  name.dataset['none'] ??= name.textContent
+  name.textContent = input.files?.[0]?.name ?? name.dataset['none']
+})
+
 /** `/` moves the focus to the search field, as on GitHub, unless one is typing. */
 addEventListener('keydown', (event) => {
   const hasModifier = event.metaKey || event.ctrlKey || event.altKey

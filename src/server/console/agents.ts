@@ -14,13 +14,13 @@ import { createdCursor, cursorPager, dataTable, emptyState } from '../../site/li
 import type { UserRequest } from '../../site/session.ts'
 import { findAgentCase } from '../operator/cases.ts'
 import { decideAbout, decidedNotice } from './access.ts'
+import { decisionHistory } from './audit.ts'
 import {
   accountSummary,
   appTable,
   badge,
   consolePage,
   decisionForm,
-  decisionHistory,
   type DecisionOption,
   getCredits,
   searchCharsMax,

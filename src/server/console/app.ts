@@ -35,11 +35,11 @@ import { type AppCase, findAppCase } from '../operator/cases.ts'
 import type { Decision } from '../operator/decisions.ts'
 import { decide } from '../operator/operations.ts'
 import { decideAbout, decidedNotice, decidedPath } from './access.ts'
+import { decisionHistory } from './audit.ts'
 import {
   badge,
   consolePage,
   decisionForm,
-  decisionHistory,
   type DecisionOption,
   openReports,
   stateBadge,

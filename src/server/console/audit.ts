@@ -1,12 +1,94 @@
 import { makeCursor, takePage } from '../../kernel/cursor.ts'
-import { html } from '../../kernel/html.ts'
-import { t } from '../../kernel/words/message.ts'
-import { listAudit } from '../../people/audit/audit.ts'
-import { searchTerm } from '../../site/components.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import { lookUp } from '../../kernel/schema.ts'
+import { msg, t, type Text } from '../../kernel/words/message.ts'
+import { type AuditEntry, listAudit } from '../../people/audit/audit.ts'
+import { searchTerm, section } from '../../site/components.ts'
+import { renderDateTime } from '../../site/format.ts'
 import type { Page } from '../../site/layout.ts'
-import { createdCursor, cursorPager, emptyState } from '../../site/lists.ts'
+import { createdCursor, cursorPager, dataTable, emptyState } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
-import { auditTable, consolePage, searchCharsMax, searchForm } from './components.ts'
+import { consolePage, searchCharsMax, searchForm } from './components.ts'
+
+/** Labels of the actions in the audit log. */
+const auditActions: Partial<Record<string, Text>> = {
+  allow: msg('Limit lifted'),
+  audience: msg('Audience changed'),
+  backup: msg('Backup created'),
+  ban: msg('Client blocked'),
+  block: msg('Page blocked'),
+  'credit-payment': msg('Payment credited'),
+  delist: msg('Removed from Explore'),
+  denied: msg('Appeal denied'),
+  dismiss: msg('Reports dismissed'),
+  'dismiss-page': msg('Reports dismissed'),
+  feature: msg('Featured'),
+  grant: msg('Credits granted'),
+  granted: msg('Appeal granted'),
+  group: msg('Group changed'),
+  hide: msg('Comment hidden'),
+  'hide-page': msg('Public page hidden'),
+  hold: msg('Quarantined'),
+  import: msg('Data imported'),
+  'keys add': msg('API key created'),
+  'keys change': msg('API key changed'),
+  'keys revoke': msg('API key revoked'),
+  'keys rotate': msg('API key rotated'),
+  leave: msg('Account deleted'),
+  pause: msg('Spending paused'),
+  'projects add': msg('Project created'),
+  'projects change': msg('Project changed'),
+  'projects remove': msg('Project removed'),
+  recover: msg('Sign-in recovered'),
+  release: msg('Released from quarantine'),
+  'remove backup': msg('Backup removed'),
+  'remove library': msg('Library removed'),
+  rescan: msg('Scanned again'),
+  reset: msg('Setting reset'),
+  restore: msg('Restored'),
+  'restore backup': msg('Backup restored'),
+  resume: msg('Spending resumed'),
+  set: msg('Setting changed'),
+  'show-page': msg('Public page shown'),
+  slow: msg('Client slowed down'),
+  suspend: msg('Suspended'),
+  takedown: msg('Taken down'),
+  unblock: msg('Page allowed again'),
+  unfeature: msg('No longer featured'),
+  unsuspend: msg('Suspension ended'),
+}
+
+/** Decisions about keys and projects, whose details are their IDs. */
+const ofKeys = /^(keys|projects) /
+
+/** Links an item of the audit log to its page. */
+const itemLink = ({ did, item }: AuditEntry): Html => {
+  if (ofKeys.test(did) || (did === 'grant' && !item.startsWith('@'))) {
+    return html`<a href="/console/keys/${encodeURIComponent(item)}"><bdi>${item}</bdi></a>`
+  }
+  if (item.startsWith('@')) return html`<a href="/console/agents/${item.slice(1)}">${item}</a>`
+  if (/^[\w-]{12}$/.test(item))
+    return html`<a href="/console/apps/${item}"><code>${item}</code></a>`
+  return html`<code title="${item}">${item.length > 24 ? `${item.slice(0, 16)}…` : item}</code>`
+}
+
+const auditTable = (entries: AuditEntry[], none?: Part): Part =>
+  dataTable(
+    t('Decisions'),
+    [t('Time'), t('By'), t('Action'), t('Item'), { long: t('Details') }],
+    entries.map((entry) => [
+      renderDateTime(entry.at),
+      html`<bdi>${entry.by}</bdi>`,
+      lookUp(auditActions, entry.did) ?? entry.did,
+      itemLink(entry),
+      entry.why !== '' &&
+        (ofKeys.test(entry.did) ? html`<code>${entry.why}</code>` : html`<bdi>${entry.why}</bdi>`),
+    ]),
+    none,
+  )
+
+export const decisionHistory = (entries: AuditEntry[]): Part =>
+  entries.length > 0 && section(t('Decision history'), auditTable(entries))
 
 const rowsShown = 50
 

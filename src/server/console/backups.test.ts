@@ -118,7 +118,7 @@ describe.skipIf(dialect === 'postgres')('console backups', () => {
     expect(readdirSync(folder())).toEqual([])
     expect((await olga.open(`${place}/${name}`)).status).toBe(404)
     const log = await olga.read('/console/audit')
-    expect(log).toContain('remove backup')
+    expect(log).toContain('Backup removed')
     expect(shownPage(log).allByRole('cell', 'olga')).toHaveLength(2)
   })
 

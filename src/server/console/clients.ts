@@ -21,7 +21,7 @@ import {
 import { accountLinks, badge, consolePage, hasSeveral, silentNote } from './components.ts'
 
 const place = '/console/clients'
-const rowsShown = 20
+const rowsShown = 10
 
 const tables = [
   ['address', msg('Networks'), msg('Network')],

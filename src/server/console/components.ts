@@ -8,7 +8,6 @@ import { decisionReasonCharsMax } from '../../kernel/limits.ts'
 import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { accountOf, type Owner } from '../../money/ledger/accounts.ts'
 import { findByHandle, findHandles } from '../../people/agents/agents.ts'
-import type { AuditEntry } from '../../people/audit/audit.ts'
 import { findByName, namesOf, namesOfWallets, walletOf } from '../../people/people.ts'
 import { section, statList, withQuery } from '../../site/components.ts'
 import {
@@ -215,34 +214,6 @@ export function decisionForm(
     <div class="actions">${offers.map(offer)}</div>`
   return offers.length > 0 && postForm(token, action, fields)
 }
-
-/** Links an item of the audit log to its page. */
-const itemLink = ({ did, item }: AuditEntry): Html => {
-  if (/^(keys|projects) /.test(did)) {
-    return html`<a href="/console/keys/${encodeURIComponent(item)}"><bdi>${item}</bdi></a>`
-  }
-  if (item.startsWith('@')) return html`<a href="/console/agents/${item.slice(1)}">${item}</a>`
-  if (/^[\w-]{12}$/.test(item))
-    return html`<a href="/console/apps/${item}"><code>${item}</code></a>`
-  return html`<code title="${item}">${item.length > 24 ? `${item.slice(0, 16)}…` : item}</code>`
-}
-
-export const auditTable = (entries: AuditEntry[], none?: Part): Part =>
-  dataTable(
-    t('Decisions'),
-    [t('Time'), t('By'), t('Action'), t('Item'), { long: t('Reason') }],
-    entries.map((entry) => [
-      renderDateTime(entry.at),
-      html`<bdi>${entry.by}</bdi>`,
-      entry.did,
-      itemLink(entry),
-      entry.why !== '' && html`<bdi>${entry.why}</bdi>`,
-    ]),
-    none,
-  )
-
-export const decisionHistory = (entries: AuditEntry[]): Part =>
-  entries.length > 0 && section(t('Decision history'), auditTable(entries))
 
 export const appTable = (apps: App[]): Part =>
   dataTable(

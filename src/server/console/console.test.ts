@@ -198,9 +198,9 @@ describe('moderation', () => {
       .map((row) => row.allByRole('cell').map(({ text }) => text))
       .filter((cells) => cells.length > 0)
     expect(rows.map(([, by, did]) => [by, did])).toEqual([
-      ['olga', 'granted'],
-      ['olga', 'takedown'],
-      ['olga', 'hold'],
+      ['olga', 'Appeal granted'],
+      ['olga', 'Taken down'],
+      ['olga', 'Quarantined'],
     ])
   })
 
@@ -230,7 +230,7 @@ describe('moderation', () => {
 
     expect((await olga.fill('/console/queue', '/console/rescan', {})).status).toBe(303)
     expect((await decide(olga, `/console/apps/${id}`, 'rescan')).status).toBe(303)
-    expect(await olga.read('/console/audit')).toContain('rescan')
+    expect(await olga.read('/console/audit')).toContain('Scanned again')
   })
 })
 

@@ -27,7 +27,8 @@ import { dataTable } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
 import { findKeyManager } from '../operator/grants.ts'
 import { addAccountKey, addProject } from '../operator/key-operations.ts'
-import { consolePage, decisionHistory, getCredits, ownerLink } from './components.ts'
+import { decisionHistory } from './audit.ts'
+import { consolePage, getCredits, ownerLink } from './components.ts'
 import { accountKeysPath, keysPath, keyTable } from './keys.ts'
 
 const decisionsShown = 20

@@ -85,7 +85,7 @@ test('creates, lists, changes, rotates and revokes the keys of an account', asyn
   const revoked = await submit(path, { act: 'revoke' })
   expect(revoked.headers.get('location')).toBe(`${account}?done=revoke`)
   expect((await chatWith(next)).status).toBe(401)
-  expect((await olga.show(account)).text).toMatch(/keys revoke.*keys add/)
+  expect((await olga.show(account)).text).toMatch(/key revoked.*key created/)
   expect((await olga.show('/console/audit')).hrefs).toContain(account)
   expect((await olga.open(path)).status).toBe(404)
 })

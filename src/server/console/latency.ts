@@ -11,7 +11,8 @@ import { historyStart } from '../operator/metrics-history.ts'
 import { consolePage } from './components.ts'
 import { formatUnit, rangePicker, readRange, trafficRanges } from './time-chart.ts'
 
-const rowsShown = 50
+/** Rows of each table, at first and on request. */
+const [rowsShown, rowsMax] = [10, 50]
 const place = '/console/latency'
 
 interface LabeledStats extends LatencyStats {
@@ -25,6 +26,9 @@ export const busiest = (latencies: Latencies, ms: number): LabeledStats[] =>
     .map((label) => ({ label, ...latencies.stats(label, ms) }))
     .filter(({ count }) => count > 0)
     .toSorted((a, b) => b.count - a.count)
+
+const slowest = (latencies: Latencies, ms: number): LabeledStats[] =>
+  busiest(latencies, ms).toSorted((a, b) => (b.p95 ?? 0) - (a.p95 ?? 0))
 
 const time = (ms: number | undefined): string => (ms === undefined ? '–' : formatUnit(ms, 'ms'))
 
@@ -49,8 +53,10 @@ export async function latencyPage({ ctx, query }: UserRequest): Promise<Page> {
     readObservations(ctx, name, range.ms)
   const [routes, models] = [await read('routes'), await read('models')]
   const [upstreams, firstBytes] = [await read('upstreams'), await read('firstBytes')]
-  const ofRoutes = busiest(routes, range.ms)
-    .slice(0, rowsShown)
+  const max = query.has('all') ? rowsMax : rowsShown
+  const found = slowest(routes, range.ms)
+  const ofRoutes = found
+    .slice(0, max)
     .map((one) => [
       routeLink(one.label),
       formatCompact(one.count),
@@ -59,8 +65,8 @@ export async function latencyPage({ ctx, query }: UserRequest): Promise<Page> {
       formatCompact(one.serverErrors),
     ])
   const ofCalls = (all: Latencies, extra?: (label: string) => Part[]): Part[][] =>
-    busiest(all, range.ms)
-      .slice(0, rowsShown)
+    slowest(all, range.ms)
+      .slice(0, max)
       .map((one) => [
         html`<code>${one.label}</code>`,
         formatCompact(one.count),
@@ -73,9 +79,16 @@ export async function latencyPage({ ctx, query }: UserRequest): Promise<Page> {
     return [time(p50), time(p95)]
   }
   const none = t('No calls in this time.')
+  const more =
+    found.length > max &&
+    max < rowsMax &&
+    html`<p>
+      <a href="${withQuery(place, { range: range.name, all: 'yes' })}">Show more routes</a>
+    </p>`
   const main = html`${rangePicker(place, trafficRanges, range)}
     <auto-refresh data-seconds="10"
       >${tableSection(t('Routes'), columns(t('Route'), t('Requests'), ['4xx', '5xx']), ofRoutes, t('No requests in this time.'))}
+      ${more}
       ${tableSection(t('Models'), columns(t('Model'), t('Calls'), [t('First byte p50'), t('First byte p95'), t('Failed')]), ofCalls(models, firstByte), none)}
       ${tableSection(t('Upstreams'), columns(t('Upstream'), t('Calls'), [t('Failed')]), ofCalls(upstreams), none)}</auto-refresh
     >
@@ -85,5 +98,6 @@ export async function latencyPage({ ctx, query }: UserRequest): Promise<Page> {
       windows of ten minutes, on all servers together where several share a database. Percentiles
       are exact to 13 %.
     </p>`
-  return consolePage({ place, title: t('Latency'), main, scripts: ['auto-refresh.js'] })
+  const lead = t('The slowest first, by the time that 95 % of the calls stay below.')
+  return consolePage({ place, title: t('Latency'), lead, main, scripts: ['auto-refresh.js'] })
 }

@@ -33,7 +33,7 @@ test('lists the libraries and removes one that no app uses', async () => {
   expect(listed.names('button')).not.toContain('Remove three@0.180.0')
   expect((await remove(label)).headers.get('location')).toBe(place)
   expect(await page()).not.toContain(label)
-  expect(await olga.read('/console/audit')).toMatch(/remove library[^]*tiny-lib@1\.2\.3/)
+  expect(await olga.read('/console/audit')).toMatch(/Library removed[^]*tiny-lib@1\.2\.3/)
 })
 
 test('refuses to remove a library that apps use, of the program, or that is not there', async () => {
@@ -56,5 +56,5 @@ test('refuses to remove a library that apps use, of the program, or that is not 
     expect(alertText(response)).toContain(message)
   }
   expect(await page()).toContain(label)
-  expect(await olga.read('/console/audit')).not.toContain('remove library')
+  expect(await olga.read('/console/audit')).not.toContain('Library removed')
 })

@@ -1,7 +1,7 @@
 import { countAllApps } from '../../apps/libraries/added.ts'
 import { bytesOf, labelOf, type Library } from '../../apps/libraries/library.ts'
 import { html, type Part } from '../../kernel/html.ts'
-import { t } from '../../kernel/words/message.ts'
+import { t, type Text } from '../../kernel/words/message.ts'
 import { withQuery } from '../../site/components.ts'
 import { form } from '../../site/form.ts'
 import { formatBytes, formatCompact } from '../../site/format.ts'
@@ -38,12 +38,13 @@ function libraryRow(token: string, library: Library, apps: number): Part[] {
   ]
 }
 
-/** Lists the libraries that pages can load: those that can be removed first. */
+/** Lists the libraries that pages can load. Those of the program that no app uses are folded. */
 export async function librariesPage({ ctx, token }: UserRequest, message?: string): Promise<Page> {
   const apps = await countAllApps(ctx)
   const all = await ctx.libraries.list()
-  const own = all.filter(({ source }) => source !== 'embedded')
-  const listed = [...own, ...all.filter(({ source }) => source === 'embedded')]
+  const countOf = (library: Library): number => apps.get(labelOf(library)) ?? 0
+  const isUnused = (library: Library): boolean =>
+    library.source === 'embedded' && countOf(library) === 0
   const heads = [
     { long: t('Library') },
     { long: t('License') },
@@ -52,8 +53,29 @@ export async function librariesPage({ ctx, token }: UserRequest, message?: strin
     { capitalized: t('Source') },
     { unseen: t('Actions') },
   ]
-  const rows = listed.map((library) => libraryRow(token, library, apps.get(labelOf(library)) ?? 0))
-  const main = html`<div class="libraries">${dataTable(t('Libraries'), heads, rows)}</div>
+  const table = (title: Text, libraries: Library[]): Part =>
+    dataTable(
+      title,
+      heads,
+      libraries.map((library) => libraryRow(token, library, countOf(library))),
+      t('No app uses a library yet.'),
+    )
+  const unused = all.filter(isUnused)
+  const main = html`<div class="libraries">
+      ${table(
+        t('Libraries'),
+        all.filter((library) => !isUnused(library)),
+      )}
+      ${
+        unused.length > 0 &&
+        html`<details>
+          <summary>
+            ${t('Libraries of the program that no app uses ({length})', { length: unused.length })}
+          </summary>
+          ${table(t('Libraries of the program'), unused)}
+        </details>`
+      }
+    </div>
     <p class="small below">
       <code>berth libraries add three@0.170.0</code> adds one. Libraries of the program, and those
       that apps use, cannot be removed.

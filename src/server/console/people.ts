@@ -13,12 +13,12 @@ import { cursorPager, dataTable, emptyState } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
 import { findPersonCase } from '../operator/cases.ts'
 import { decideAbout, decidedNotice } from './access.ts'
+import { decisionHistory } from './audit.ts'
 import {
   accountSummary,
   badge,
   consolePage,
   decisionForm,
-  decisionHistory,
   type DecisionOption,
   getCredits,
   openReports,

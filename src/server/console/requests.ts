@@ -109,7 +109,7 @@ export async function requestsPage({ ctx, query }: UserRequest): Promise<Page> {
   ]
   const none = emptyState(t('No requests found'), t('Requests appear here as they arrive.'))
   const table = dataTable(t('Requests'), heads, requests.map(requestRow(names, isNamed)), none)
-  const main = html`${filterForm(filters)}<auto-refresh data-seconds="2"
+  const main = html`${filterForm(filters)}<auto-refresh class="request-log" data-seconds="2"
       >${silentNote(collected)} ${table}</auto-refresh
     >
     <p class="small below">

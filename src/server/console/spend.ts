@@ -62,6 +62,7 @@ export async function spendPage({ ctx, query }: UserRequest): Promise<Page> {
   const owners = [
     ...[...known.values()].map(({ kind, owner }) => `${kind}:${owner}`),
     ...keys.flatMap(({ key }) => (known.has(key) ? [] : [`agent:${key}`, `gateway:${key}`])),
+    ...keys.map(({ key }) => `person:${inApp(key).player}`),
   ]
   const names = await accountLinks(ctx, [...owners, ...accounts.map(({ name }) => name)])
   const total = byDay.reduce((sum, { amount }) => sum + amount, 0n)
@@ -99,6 +100,12 @@ export async function spendPage({ ctx, query }: UserRequest): Promise<Page> {
   return consolePage({ place, title: t('Spending'), main, scripts: ['time-chart.js'] })
 }
 
+/** Splits the counter of what a person spends in an app. */
+function inApp(key: string): { app?: string | undefined; player?: string | undefined } {
+  const [, app, player] = /^app:([\w-]+):([\w-]+)$/.exec(key) ?? []
+  return { app, player }
+}
+
 function keyRow(
   { key, amount }: Spender,
   known: Map<string, Key>,
@@ -108,14 +115,17 @@ function keyRow(
   const found = known.get(key)
   // All keys of an agent have one counter, as has the web session of a person.
   const owner = names.get(found ? `${found.kind}:${found.owner}` : `agent:${key}`)
-  const person = names.get(`gateway:${key}`)
+  const { app, player } = inApp(key)
+  const person = names.get(`gateway:${key}`) ?? names.get(`person:${player}`)
   const name = found?.name ?? ''
   const label = found
     ? html`${name !== '' && html`<bdi>${name}</bdi>`} <code>${key}</code>`
     : owner
       ? t('All keys')
-      : person
-        ? t('Web session')
-        : html`<code>${key}</code>`
+      : app
+        ? html`In <a href="/console/apps/${app}">an app</a>`
+        : person
+          ? t('Web session')
+          : html`<code>${key}</code>`
   return [label, owner ?? person ?? '–', renderCredits(amount), share(amount, total)]
 }

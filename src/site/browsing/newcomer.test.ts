@@ -165,7 +165,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('a newcomer in chromium',
       async (walk) => {
         await walk.choose(page.getByLabel('Who can remix'), 'price')
         await walk.fill(page.getByLabel(/^Remix price|^Price/), '20')
-        await walk.press(button('Save remix settings'))
+        await walk.press(button('Save'))
         await page.getByRole('status').filter({ hasText: 'Saved' }).waitFor()
       },
     ],

@@ -248,7 +248,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
       await other.fill('textarea[name=text]', 'Say hello.')
       await other.press('textarea[name=text]', 'Enter')
       expect(await other.locator('.alert').innerText()).toMatch(
-        /^This request can cost up to .* add credits/,
+        /^This request can cost up to .* ask the operator/,
       )
       expect(await other.inputValue('textarea[name=text]')).toBe('Say hello.')
       expect(await words(other)).toEqual([])

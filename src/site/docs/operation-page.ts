@@ -5,7 +5,7 @@ import { lookUp } from '../../kernel/schema.ts'
 import { t } from '../../kernel/words/message.ts'
 import { checkAgentsOn } from '../../people/authentication.ts'
 import { codeTabs, section } from '../components.ts'
-import { inputField } from '../forms.ts'
+import { fileField, inputField } from '../forms.ts'
 import { type DescribedOperation, type Schema, typeOf } from '../guide/read-description.ts'
 import type { Layout, Page } from '../layout.ts'
 import { dataTable, sideNav } from '../lists.ts'
@@ -301,9 +301,7 @@ function formFields(api: ReferencedApi, operation: DescribedOperation, request: 
     values &&
     Object.keys(Object(properties)).map((name) =>
       values[name]?.startsWith('@')
-        ? html`<label class="field"
-            ><span>${name}</span><input type="file" name="body:${name}"
-          /></label>`
+        ? fileField({ label: name, name: `body:${name}`, isOptional: true })
         : inputField({
             label: name,
             name: `body:${name}`,
@@ -346,7 +344,7 @@ ${json}</textarea>
         </label>`
       }
       ${formFields(api, operation, request)}
-      ${file !== undefined && html`<label class="field"><span>File</span><input type="file" name="file" /></label>`}
+      ${file !== undefined && fileField({ label: t('File'), isOptional: true })}
       ${hasKey && inputField({ label: t('API key'), name: 'KEY', type: 'password', max: 200, isOptional: true, hint: t('Stays in this tab.') })}
       <p class="actions">
         <button class="button">Send request</button

@@ -14,7 +14,7 @@ import { modeOf } from './modes.ts'
 import { factsOf, modeNames, shortMeasurements } from './parts.ts'
 
 export const comparePath = `${modelsPath}/compare`
-export const comparedMax = 4
+const comparedMax = 4
 const listedMax = 500
 
 const queryOf = (ids: string[]): string =>

@@ -6,7 +6,7 @@ import { type Html, html, type Part } from '../../kernel/html.ts'
 import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { copyLine, keysOf, searchTerm, withQuery } from '../components.ts'
 import { formatCompact, formatCount } from '../format.ts'
-import { button, hiddenField, selectField } from '../forms.ts'
+import { hiddenField, selectField } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import {
   chip,
@@ -21,7 +21,7 @@ import { modelPath, modelsPath, playgroundPath } from '../paths.ts'
 import { sendUncached } from '../public-pages.ts'
 import { pageRoutes } from '../session.ts'
 import { wireWord } from '../wire-words.ts'
-import { comparedMax, comparePath } from './compare.ts'
+import { comparePath } from './compare.ts'
 import { costs, inputPrice, outputPrice, shortMeasurements } from './parts.ts'
 
 const rowsMax = 100
@@ -109,7 +109,10 @@ function modelListPage(ctx: AppContext, query: URLSearchParams): Page {
       <div id="search-results">
         <div class="head list-head">
           ${typeChips(list)}
-          <p class="small">${count}</p>
+          <div class="compare-bar">
+            <p class="small">${count}</p>
+            ${all.length > 1 && html`<button class="button quiet slim" form="compare">Compare</button>`}
+          </div>
         </div>
         ${all.length === 0 ? noResults(list) : compareForm(list, rows)}${numberPager(modelsPath, shown, { ...list })}
       </div>
@@ -165,14 +168,10 @@ const noResults = ({ q }: ListQuery): Html =>
     html`<a class="button quiet" href="${modelsPath}">Show all</a>`,
   )
 
-/** The table with a box in each row; its form opens the comparison, without scripts too. */
+/** The table with a box in each row, whose form the button above it submits. */
 const compareForm = (list: ListQuery, rows: Part[][]): Html =>
-  html`<form class="models" action="${comparePath}">
+  html`<form class="models" id="compare" action="${comparePath}">
     ${dataTable(t('Models'), columns(list), rows)}
-    <p class="actions compare-bar">
-      ${button(t('Compare'), 'quiet')}
-      <span class="small">Select two to ${comparedMax} models.</span>
-    </p>
   </form>`
 
 function columns(list: ListQuery): Column[] {

@@ -43,11 +43,14 @@ function modelPage(ctx: AppContext, found: Model): Page {
     </div>
     ${copyLine(model.id, t('Model ID'))}
     ${!isPriced && html`<p class="notice">This model has no price yet, so it cannot be used.</p>`}
-    <div class="columns model-columns">
+    <div class="columns">
       ${section(t('About'), factList(factsOf(model)))}
-      ${section(t('Parameters'), parameterList(model))}
+      <div>
+        ${section(t('Use this model'), modelCode(ctx, model))}
+        ${section(t('Parameters'), parameterList(model))}
+      </div>
     </div>
-    ${measuredSection(ctx, found)} ${section(t('Use this model'), modelCode(ctx, model))}`
+    ${measuredSection(ctx, found)}`
   return {
     title: model.name,
     path: modelPath(model.id),

@@ -35,6 +35,7 @@ import { form, performAs } from '../form.ts'
 import { formatAmount, formatBytes, formatNumber, shortCredits } from '../format.ts'
 import {
   button,
+  fileField,
   type Form,
   hiddenField,
   inputField,
@@ -212,50 +213,68 @@ const kinds = [
 /** Renders the two ways to make an app: a description to build, or a page to publish. */
 async function newAppPage(ctx: AppContext, view: NewAppView): Promise<Page> {
   const title = view.isFirst ? t('Make your first app') : t('Make an app')
-  const forms =
-    view.agents?.length === 0
-      ? html`<p>Apps belong to one of your agents. <a href="/agents">Create an agent</a>.</p>`
-      : await makeForms(ctx, view)
   const lead =
     builderKind(ctx) === 'model'
       ? t('Describe it and a model builds it, or bring your own HTML file.')
       : t('Bring your own page, remix one, or let your agent make it.')
+  const account =
+    view.agents === undefined &&
+    html`<p class="small">
+      You need a free account, which starts with 400 credits. Your work comes with you.
+    </p>`
   const main = html`<h1>${title}</h1>
     <p class="lead">${lead}</p>
-    ${forms}
-    <p class="small below">
-      Instructions instead of a page? <a href="/new/skill">Publish a skill or framework</a>.
-    </p>`
+    ${account}
+    ${
+      view.agents?.length === 0
+        ? html`<p>Apps belong to one of your agents. <a href="/agents">Create an agent</a>.</p>`
+        : await makeForms(ctx, view)
+    }`
   return { title, main, scripts: ['app-preview.js', 'page-drop.js'], frames: true }
 }
 
-/** The forms to make an app. Without a model, what works comes before the demo builder. */
+/**
+ * The forms to make an app, beside each other. Without a model, what works comes before the demo
+ * builder. A preview of the page takes the place of the other ways.
+ */
 async function makeForms(ctx: AppContext, view: NewAppView): Promise<Html> {
-  const [prompt, page] = await Promise.all([promptForm(ctx, view), pageForm(ctx, view)])
-  const upload = html`<div id="page">${section(bringPage, page)}</div>`
   const kind = builderKind(ctx)
-  const limits = builderLimits(ctx, view.isOperator)
-  if (kind === 'model') return html`${prompt}${upload}`
-  if (kind === 'none') return html`${limits}${upload}`
-  const hasPrompt = (view.submitted?.text('prompt') ?? '') !== ''
-  const demo = section(t('Demo builder'), html`${limits}${prompt}`)
-  return hasPrompt ? html`${demo}${upload}` : html`${upload}${demo}`
+  const limits = pageZipLimits(ctx.config)
+  const builder =
+    kind === 'none'
+      ? builderLimits(ctx, view.isOperator)
+      : section(
+          kind === 'model' ? t('Describe it') : t('Demo builder'),
+          html`${builderLimits(ctx, view.isOperator)}${await promptForm(ctx, view)}`,
+        )
+  const page = html`<div id="page">${section(bringPage, await pageForm(ctx, view))}</div>`
+  const others = html`<div class="others">
+    <div class="drop-head">
+      <p role="status"></p>
+      <button type="button" class="button quiet slim" hidden>Remove page</button>
+    </div>
+    ${appPreview(ctx, { title: t('Preview of your page') })} ${builder}
+    <ul class="ways" aria-label="Other ways">
+      ${otherWays()}${way('/new/skill', t('Publish a skill or framework'), t('Instructions that an AI loads when it needs them.'))}
+    </ul>
+  </div>`
+  const isBuilt = kind === 'model' || (view.submitted?.text('prompt') ?? '') !== ''
+  return html`<page-drop
+    data-limits="${JSON.stringify(limits)}"
+    ${!view.agents && html` data-guest`}
+    >${isBuilt ? html`${others}${page}` : html`${page}${others}`}</page-drop
+  >`
 }
 
 const kindField = (ctx: AppContext, value: string): Part =>
   ctx.config.gamesOn && selectField({ label: t('Kind'), name: 'kind', value, options: kinds })
 
-/** The agent that pays; without an account, the hint that one is needed. */
+/** The agent that pays, of a person with an account. */
 const agentField = async (
   ctx: AppContext,
   agents: Agent[] | undefined,
   selected: string | undefined,
-): Promise<Html> =>
-  agents
-    ? payingField(ctx, agents, selected)
-    : html`<p class="small">
-        You need a free account, which starts with 400 credits. Your work comes with you.
-      </p>`
+): Promise<Part> => agents && (await payingField(ctx, agents, selected))
 
 async function promptForm(ctx: AppContext, view: NewAppView): Promise<Part> {
   const { token, agents, failed } = view
@@ -279,7 +298,7 @@ async function promptForm(ctx: AppContext, view: NewAppView): Promise<Part> {
     html`${promptField({ value, error })}
       <div class="prompt-options">${kindField(ctx, kind)}${agent}</div>
       <div class="prompt-send">${priceNote(price, usual)}${confirm}</div>`,
-    'prompt-box wide',
+    'prompt-box',
   )
 }
 
@@ -287,14 +306,15 @@ async function pageForm(ctx: AppContext, view: NewAppView): Promise<Html> {
   const limits = pageZipLimits(ctx.config)
   const { token, agents, failed } = view
   const submitted = view.submitted?.has('html') ? view.submitted : undefined
-  const file = html`<label class="field drop"
-    ><span>HTML file or zip</span
-    ><span class="hint"
-      >One page with its files, at most ${formatNumber(limits.filesMax)} files and
+  const file = fileField({
+    label: t('HTML file or zip'),
+    hint: html`One page with its files, at most ${formatNumber(limits.filesMax)} files and
       ${formatBytes(limits.bytesMax)}.
-      <span class="with-script">Drop it here, or drop a folder.</span></span
-    ><input type="file" name="file" accept=".html,.htm,.zip,text/html,application/zip"
-  /></label>`
+      <span class="with-script">Drop it here, or drop a folder.</span>`,
+    accept: '.html,.htm,.zip,text/html,application/zip',
+    isOptional: true,
+    isDrop: true,
+  })
   const text = textArea({
     label: t('Or paste the HTML'),
     name: 'html',
@@ -316,16 +336,7 @@ async function pageForm(ctx: AppContext, view: NewAppView): Promise<Html> {
   const fields = html`${file}${text}
     <div class="two-fields">${title}${kind}</div>
     ${agent}${hiddenField('ref', newId())}${button(label)}`
-  return html`<page-drop data-limits="${JSON.stringify(limits)}" ${!agents && html` data-guest`}
-    >${postForm(token, '/new/page', fields, 'form', 'multipart/form-data')}
-    <div>
-      <p class="drop-status" role="status"></p>
-      ${appPreview(ctx, { title: t('Preview of your page') })}
-      <ul class="ways" aria-label="Other ways">
-        ${otherWays()}
-      </ul>
-    </div>
-  </page-drop>`
+  return postForm(token, '/new/page', fields, 'form', 'multipart/form-data')
 }
 
 /** A draft in a form is valid for this time. */

@@ -57,7 +57,8 @@ class PageDrop extends HTMLElement {
       clearTimeout(this.#timer)
       this.#timer = setTimeout(() => void this.#paste(), typeDelayMs)
     })
-    this.querySelector('form')?.addEventListener('submit', (event) => this.#submit(event))
+    this.#remove?.addEventListener('click', () => void this.#clear())
+    this.#text?.form?.addEventListener('submit', (event) => this.#submit(event))
     void this.#restore()
   }
 
@@ -74,9 +75,14 @@ class PageDrop extends HTMLElement {
     return this.querySelector<HTMLTextAreaElement>('textarea[name=html]')
   }
 
+  get #remove() {
+    return this.querySelector<HTMLButtonElement>('.drop-head button')
+  }
+
   #showStatus(text: string): void {
-    const status = this.querySelector('.drop-status')
+    const status = this.querySelector('[role=status]')
     if (status) status.textContent = text
+    if (this.#remove) this.#remove.hidden = text === ''
   }
 
   async #drop(data: DataTransfer): Promise<void> {
@@ -96,15 +102,16 @@ class PageDrop extends HTMLElement {
         }),
       )
     const zip = zipSync(Object.fromEntries(found.map(({ path, bytes }) => [path, bytes])))
-    await this.#setFile(new File([new Uint8Array(zip)], 'page.zip', { type: 'application/zip' }))
+    this.#setFile(new File([new Uint8Array(zip)], 'page.zip', { type: 'application/zip' }))
   }
 
-  /** Puts a file into the form, as if it were chosen. */
-  async #setFile(file: File): Promise<void> {
+  /** Puts a file into the form, as if it were chosen, or takes it out. */
+  #setFile(file?: File): void {
     const data = new DataTransfer()
-    data.items.add(file)
-    if (this.#input) this.#input.files = data.files
-    await this.#choose()
+    if (file) data.items.add(file)
+    if (!this.#input) return
+    this.#input.files = data.files
+    this.#input.dispatchEvent(new Event('change', { bubbles: true }))
   }
 
   async #choose(): Promise<void> {
@@ -149,9 +156,19 @@ class PageDrop extends HTMLElement {
   async #paste(): Promise<void> {
     const text = this.#text?.value ?? ''
     if (text.trim() === '') return
-    if (this.#input) this.#input.value = ''
+    this.#setFile()
     await this.#show([{ path: 'index.html', bytes: new TextEncoder().encode(text) }])
     await this.#drafts.put({ text, isSubmitted: false })
+  }
+
+  /** Forgets the page, and shows the other ways again. */
+  async #clear(): Promise<void> {
+    this.#setFile()
+    if (this.#text) this.#text.value = ''
+    this.#showStatus('')
+    await this.#drafts.clear()
+    const preview = this.querySelector<AppPreview>('app-preview')
+    if (preview) preview.hidden = true
   }
 
   async #show(files: InputFile[]): Promise<void> {
@@ -183,6 +200,8 @@ class PageDrop extends HTMLElement {
   }
 
   async #restore(): Promise<void> {
+    // A prompt that came with the page is what the person wants to build now.
+    if (this.querySelector<HTMLTextAreaElement>('[name=prompt]')?.value) return
     const draft: Draft | undefined = await this.#drafts.get()
     if (!draft) return
     const hasFailed = document.querySelector('main [role=alert]') !== null

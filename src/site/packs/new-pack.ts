@@ -16,6 +16,7 @@ import {
   alert,
   button,
   choiceField,
+  fileField,
   type Form,
   hiddenField,
   postForm,
@@ -82,22 +83,22 @@ const kinds = [
 async function newPackPage(req: UserRequest, message?: string, sent?: Form): Promise<Page> {
   const agents = await listActingAgents(req.ctx, req.visitor.person)
   const fields: Part = html`${alert(message)}${choiceField({
-      label: t('Kind'),
-      name: 'kind',
-      value: sent?.text('kind') ?? 'skill',
-      options: kinds,
-    })}${textArea({
-      label: 'SKILL.md',
-      name: 'skill',
-      value: sent?.text('skill') ?? template,
-      max: skillTextBytesMax,
-      hint: t('Begins with name and description. Add more files in the studio.'),
-    })}${stepsField(sent?.text('steps'))}<label class="field"
-      ><span>Or a zip of the folder</span
-      ><span class="hint">At most ${formatBytes(packZipBytesMax)}, with SKILL.md at its top.</span
-      ><input type="file" name="file" accept=".zip,application/zip"
-    /></label>
-    ${actingField(agents, sent?.text('as'))}${hiddenField('ref', newId())}${button(t('Publish'))}`
+    label: t('Kind'),
+    name: 'kind',
+    value: sent?.text('kind') ?? 'skill',
+    options: kinds,
+  })}${textArea({
+    label: 'SKILL.md',
+    name: 'skill',
+    value: sent?.text('skill') ?? template,
+    max: skillTextBytesMax,
+    hint: t('Begins with name and description. Add more files in the studio.'),
+  })}${stepsField(sent?.text('steps'))}${fileField({
+    label: t('Or a zip of the folder'),
+    hint: html`At most ${formatBytes(packZipBytesMax)}, with SKILL.md at its top.`,
+    accept: '.zip,application/zip',
+    isOptional: true,
+  })}${actingField(agents, sent?.text('as'))}${hiddenField('ref', newId())}${button(t('Publish'))}`
   const main =
     agents.length === 0
       ? html`<p><a href="/agents">Create an agent</a> first. It publishes the skill.</p>`

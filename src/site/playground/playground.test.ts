@@ -159,7 +159,7 @@ test('shows errors in page terms, keeps the message and charges nothing', async 
   const called = await callApi(cy, 'chat/completions', question('Hello'))
   expect([called.status, called.text('error.message')]).toEqual([
     402,
-    expect.stringContaining('Lower “Max tokens” or add credits'),
+    expect.stringContaining('Lower “Max tokens”, or ask the operator'),
   ])
   expect(await rejected({}, cy)).toEqual([
     402,

@@ -35,6 +35,7 @@ import { isRecord, oneOf, strictObject } from '../../kernel/schema.ts'
 import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { accountOf, type Owner } from '../../money/ledger/accounts.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
+import { openMethods } from '../../money/payments/coins/method.ts'
 import { walletOf } from '../../people/people.ts'
 import { checkSite } from '../../people/session-user.ts'
 import { withQuery } from '../components.ts'
@@ -52,7 +53,7 @@ import { emptyState } from '../lists.ts'
 import { type Mode, modeOf, modes } from '../models/modes.ts'
 import { modeNames, shortPrice } from '../models/parts.ts'
 import { renderFile } from '../packs/markdown.ts'
-import { playgroundPath } from '../paths.ts'
+import { modelsPath, playgroundPath } from '../paths.ts'
 import {
   pageRoutes,
   privatePage,
@@ -354,7 +355,8 @@ async function playgroundPage(ctx: AppContext, view: PlaygroundView): Promise<Pa
   const fields = html`${hiddenField('turns', JSON.stringify(turns))}
     <div class="panes">${pane}</div>
     ${composer}${settings}`
-  const main = html`<div class="head title">
+  const main = html`<p class="crumbs"><a href="${modelsPath}">Models</a></p>
+    <div class="head title">
       <h1>Playground</h1>
     </div>
     <noscript
@@ -385,13 +387,19 @@ async function playgroundPage(ctx: AppContext, view: PlaygroundView): Promise<Pa
 }
 
 /** Returns a message in credits and form labels; those of the API are in USD and field names. */
-function messageOf(error: ApiError<GatewayErrorName>): string {
+function messageOf(ctx: AppContext, error: ApiError<GatewayErrorName>): string {
   if (isApiError(error, 'not_enough_credits')) {
     const [{ needed, available }] = error.details
-    return t(
-      'This request can cost up to {needed} credits and your wallet has {available}. Nothing was charged. Lower “Max tokens” or add credits in your wallet.',
-      { needed: formatCredits(needed), available: formatCredits(available) },
-    )
+    const amounts = { needed: formatCredits(needed), available: formatCredits(available) }
+    return openMethods(ctx.config).length > 0
+      ? t(
+          'This request can cost up to {needed} credits and your wallet has {available}. Nothing was charged. Lower “Max tokens” or add credits in your wallet.',
+          amounts,
+        )
+      : t(
+          'This request can cost up to {needed} credits and your wallet has {available}. Nothing was charged. Lower “Max tokens”, or ask the operator of this server for credits.',
+          amounts,
+        )
   }
   if (isApiError(error, 'no_model')) {
     const [{ model }] = error.details
@@ -402,9 +410,10 @@ function messageOf(error: ApiError<GatewayErrorName>): string {
   return errorEnvelope(error).body.error.message
 }
 
-function callErrorResponse(error: ApiError<GatewayErrorName>): Response {
+function callErrorResponse(ctx: AppContext, error: ApiError<GatewayErrorName>): Response {
   const { body, ...reply } = errorEnvelope(error)
-  return errorResponse({ ...reply, body: { error: { ...body.error, message: messageOf(error) } } })
+  const message = messageOf(ctx, error)
+  return errorResponse({ ...reply, body: { error: { ...body.error, message } } })
 }
 
 /**
@@ -421,7 +430,7 @@ async function performForPerson(
     const spender = spenderOf(walletOf(visitor.person))
     return toResponse(ctx, request, await performPaid(ctx, request, spender, operation, call))
   } catch (error) {
-    if (isGatewayError(error)) return callErrorResponse(error)
+    if (isGatewayError(error)) return callErrorResponse(ctx, error)
     const known = findEnvelope(error)
     if (!known) throw error
     return errorResponse(known)

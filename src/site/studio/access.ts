@@ -27,17 +27,20 @@ export async function accessPage(studio: Studio): Promise<Page> {
   const { app, req, submitted } = studio
   const audience = await getAudience(req.ctx, app)
   const fields = audienceFields(app, audience, submitted)
-  const main = html`${section(
-    t('Who can open it'),
-    html`<p class="small">
-        A change applies at once, also to open pages. You and the operator can always open it.
-      </p>
-      ${postForm(req.token, tabPath(app.id, 'audience'), fields)}`,
-  )}${shareLinks(req, app, audience, {
-    create: tabPath(app.id, 'link'),
-    revoke: tabPath(app.id, 'revoke'),
-    submitted,
-  })}`
+  const main = html`<div class="setting-rows">
+    ${section(
+      t('Who can open it'),
+      html`<p class="small">
+          A change applies at once, also to open pages. You and the operator can always open it.
+        </p>
+        ${postForm(req.token, tabPath(app.id, 'audience'), fields)}`,
+    )}
+    ${shareLinks(req, app, audience, {
+      create: tabPath(app.id, 'link'),
+      revoke: tabPath(app.id, 'revoke'),
+      submitted,
+    })}
+  </div>`
   return studioPage(studio, 'access', main)
 }
 

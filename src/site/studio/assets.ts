@@ -14,6 +14,7 @@ import {
   confirmDialog,
   dataUrlOf,
   dropForm,
+  fileField,
   hiddenField,
   inputField,
   postForm,
@@ -31,20 +32,22 @@ export async function assetsPage(studio: Studio): Promise<Page> {
   const list = presentAssetList(ctx, app, await assets.readList(ctx, app))
   const { used, limits } = list
   const main = html`${
-    list.assets.length === 0
-      ? emptyState(
-          t('No files yet'),
-          t('Upload images, audio and JSON files that the page loads by name.'),
-        )
-      : html`<ul class="files">
-            ${list.assets.map((asset) => assetItem(studio, asset))}
-          </ul>
-          <p class="small below">
-            ${used.files} of ${limits.files} files, ${formatBytes(used.bytes)} of
-            ${formatBytes(limits.appBytes)}. Older versions keep their files.
-          </p>`
-  }
-  ${pendingAssets(list.waiting)} ${app.version > 0 && uploadForm(studio)}`
+      list.assets.length === 0
+        ? emptyState(
+            t('No files yet'),
+            t('Upload images, audio and JSON files that the page loads by name.'),
+          )
+        : html`<ul class="files">
+              ${list.assets.map((asset) => assetItem(studio, asset))}
+            </ul>
+            <p class="small below">
+              ${used.files} of ${limits.files} files, ${formatBytes(used.bytes)} of
+              ${formatBytes(limits.appBytes)}. Older versions keep their files.
+            </p>`
+    }
+    <div class="setting-rows">
+      ${pendingAssets(list.waiting)} ${app.version > 0 && uploadForm(studio)}
+    </div>`
   return { ...studioPage(studio, 'assets', main), scripts: ['file-drop.js'] }
 }
 
@@ -121,13 +124,11 @@ const uploadForm = (studio: Studio): Html => {
     value,
     isOptional: true,
   })
-  const chosen = html`<label class="field"
-    ><span>File</span
-    ><span class="hint"
-      >PNG, JPEG, WebP, GIF, MP3, Ogg, WAV, M4A, WebM audio or JSON, at most 4 MB.
-      <span class="with-script">Drop it here.</span></span
-    ><input type="file" name="file" required
-  /></label>`
+  const chosen = fileField({
+    label: t('File'),
+    hint: html`PNG, JPEG, WebP, GIF, MP3, Ogg, WAV, M4A, WebM audio or JSON, at most 4 MB.
+      <span class="with-script">Drop it here.</span>`,
+  })
   const fields = html`${name}${chosen}${button(t('Upload'))}`
   return section(t('Upload file'), dropForm(studio.req.token, studioPath(studio, 'upload'), fields))
 }

@@ -9,13 +9,15 @@ import { cancelJob } from '../../apps/jobs/operations.ts'
 import { requireAppKind } from '../../apps/kinds.ts'
 import { readPage } from '../../apps/page-content.ts'
 import { publishVersion } from '../../apps/versions/operations.ts'
+import { presentVersion } from '../../apps/versions/versions.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
 import { buildPromptCharsMax } from '../../kernel/limits.ts'
 import { toCredits } from '../../kernel/money.ts'
 import { second } from '../../kernel/time.ts'
 import { msg, t } from '../../kernel/words/message.ts'
-import { formatAmount } from '../format.ts'
+import { versionOrigins } from '../components.ts'
+import { formatAmount, renderAge } from '../format.ts'
 import { button, hiddenField, postForm, readRef } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { priceNote, promptField } from '../new/new.ts'
@@ -24,6 +26,8 @@ import { act, type Studio, type StudioAction, studioPage, studioPath } from './s
 
 /** The newest builds of the conversation. */
 const buildsShown = 20
+/** The versions below it. */
+const versionsShown = 5
 /** The interval of reloads without scripts, in seconds. */
 const reloadSeconds = 3
 
@@ -49,7 +53,7 @@ export async function buildPage(studio: Studio): Promise<Page> {
             </ol>`
           : html`<p class="small">Describe a change, and a model edits the page.</p>`
       }
-      ${!isBuilding && (await changeForm(studio))}
+      ${!isBuilding && (await changeForm(studio))} ${await latestVersions(studio)}
     </section>
     <div class="result">${result(studio)}</div>
   </div>`
@@ -66,6 +70,32 @@ const buildTurn = (studio: Studio, build: BuildRecord): Html =>
     <p class="prompt"><bdi>${build.input.prompt}</bdi></p>
     ${build.job.ended === null ? progress(studio, build) : outcome(build)}
   </li>`
+
+/** The versions that were published last, with a link to all. */
+async function latestVersions(studio: Studio): Promise<Part> {
+  const { app, req } = studio
+  const versions = await apps.listVersions(req.ctx, app, versionsShown)
+  const item = (row: apps.Version): Html => {
+    const { version, created, via, note } = presentVersion(row)
+    return html`<li>
+      <a href="/a/${app.id}/versions/${version}">Version ${version}</a>
+      <span class="small">${renderAge(created, req.ctx.clock.now())} · ${versionOrigins[via]}</span>
+      ${note !== '' && html`<p class="small"><bdi>${note}</bdi></p>`}
+    </li>`
+  }
+  return (
+    versions.length > 0 &&
+    html`<div class="latest">
+      <div class="head">
+        <h2>Latest versions</h2>
+        <a href="${studioPath(studio, 'versions')}">All versions</a>
+      </div>
+      <ol class="rows">
+        ${versions.map(item)}
+      </ol>
+    </div>`
+  )
+}
 
 /** The steps of a running build; its script follows them. */
 function progress(studio: Studio, { job }: BuildRecord): Html {

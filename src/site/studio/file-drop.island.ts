@@ -25,6 +25,7 @@ class FileDrop extends HTMLElement {
     const one = new DataTransfer()
     one.items.add(file)
     field.files = one.files
+    field.dispatchEvent(new Event('change', { bubbles: true }))
     this.querySelector<HTMLButtonElement>('button:not([type=button])')?.focus()
   }
 }

@@ -17,6 +17,7 @@ import { formatBytes } from '../format.ts'
 import {
   button,
   confirmDialog,
+  fileField,
   type Form,
   hiddenField,
   inputField,
@@ -99,22 +100,20 @@ function newFileForm(studio: Studio): Part {
   const { submitted, req } = studio
   const path = submitted?.has('newFile') ? submitted.text('path') : ''
   const fields = html`${hiddenField('newFile', 'yes')}${inputField({
-      label: t('Path'),
-      name: 'path',
-      value: path,
-      hint: t('Such as references/guide.md, scripts/run.sh or assets/logo.png.'),
-    })}${textArea({
-      label: t('Text'),
-      name: 'text',
-      value: submitted?.has('newFile') ? submitted.text('text') : '',
-      max: skillTextBytesMax,
-    })}<label class="field"
-      ><span>Or a file</span
-      ><span class="hint"
-        >Text, PNG, JPEG or WebP; at most ${formatBytes(packBytesMax)} in all.</span
-      ><input type="file" name="file"
-    /></label>
-    ${versionFields(studio)}${button(t('Add and publish'))}`
+    label: t('Path'),
+    name: 'path',
+    value: path,
+    hint: t('Such as references/guide.md, scripts/run.sh or assets/logo.png.'),
+  })}${textArea({
+    label: t('Text'),
+    name: 'text',
+    value: submitted?.has('newFile') ? submitted.text('text') : '',
+    max: skillTextBytesMax,
+  })}${fileField({
+    label: t('Or a file'),
+    hint: html`Text, PNG, JPEG or WebP; at most ${formatBytes(packBytesMax)} in all.`,
+    isOptional: true,
+  })}${versionFields(studio)}${button(t('Add and publish'))}`
   return html`<div id="new-file">
     ${postForm(req.token, studioPath(studio, 'file'), fields, 'form', 'multipart/form-data')}
   </div>`

@@ -26,8 +26,10 @@ import {
   button,
   confirmDialog,
   dropForm,
+  fileField,
   type Form,
   hiddenField,
+  imageTypes,
   inputField,
   postForm,
   readImage,
@@ -48,24 +50,27 @@ import {
   studioPath,
 } from './studio.ts'
 
-/** Renders the forms for details, Explore, remixes, pictures and deletion. */
+/** Renders Explore, the settings with one button, pictures and deletion. */
 export async function listingPage(studio: Studio): Promise<Page> {
-  const main = html`<div class="columns">
-      ${section(t('Details'), detailsForm(studio))}
-      <div>
-        ${section(t('Explore'), exploreForm(studio))} ${section(t('Remixes'), remixForm(studio))}
-        ${!isPackKind(studio.app.kind) && section(t('Open pages'), liveForm(studio))}
-      </div>
-    </div>
-    ${!isPackKind(studio.app.kind) && (await renderImageForms(studio))} ${iconForms(studio)}
+  const { app, req } = studio
+  const isPack = isPackKind(app.kind)
+  const settings = html`${section(t('Details'), detailFields(studio))}
+    ${section(t('Remixes'), remixFields(studio))}
+    ${!isPack && section(t('Open pages'), liveFields(studio))}
+    <p class="save-line">${button(t('Save'))}</p>`
+  const main = html`<div class="setting-rows">
+    ${section(t('Explore'), exploreForm(studio))}
+    ${postForm(req.token, studioPath(studio, 'details'), settings, '')}
+    ${!isPack && (await renderImageForms(studio))} ${iconForms(studio)}
     ${section(
-      t('Delete {kind}', { kind: wireWord(studio.app.kind) }),
+      t('Delete {kind}', { kind: wireWord(app.kind) }),
       html`<p class="small">
           The link stops working immediately.
-          ${studio.app.version === 0 ? t('The first build is canceled, and nothing is kept.') : t('You can restore it for 30 days.')}
+          ${app.version === 0 ? t('The first build is canceled, and nothing is kept.') : t('You can restore it for 30 days.')}
         </p>
         ${deleteForm(studio)}`,
-    )}`
+    )}
+  </div>`
   return { ...studioPage(studio, 'listing', main), scripts: ['file-drop.js'] }
 }
 
@@ -74,15 +79,20 @@ const embedding = [
   ['false', msg('Only this site shows it')],
 ] as const
 
-function detailsForm(studio: Studio): Part {
-  const { submitted, app } = studio
-  const typed = submitted?.has('title') ? submitted : undefined
+/** The values of the settings: those of a form with an error, or those of the item. */
+const typedIn = ({ submitted }: Studio): Form | undefined =>
+  submitted?.has('title') ? submitted : undefined
+
+function detailFields(studio: Studio): Part {
+  const { app } = studio
+  const typed = typedIn(studio)
   const title = typed?.text('title') ?? app.title
   const description = typed?.text('description') ?? app.description
   const shelf = typed?.text('shelf') ?? app.shelf
   const comments = typed?.has('comments') ?? app.comments
   const embeds = typed?.text('embeds') ?? String(app.embeds)
-  const fields = html`${inputField({ label: t('Title'), name: 'title', value: title, max: titleCharsMax })}${textArea(
+  return html`<div class="form">
+    ${inputField({ label: t('Title'), name: 'title', value: title, max: titleCharsMax })}${textArea(
       {
         label: t('Description'),
         name: 'description',
@@ -93,8 +103,8 @@ function detailsForm(studio: Studio): Part {
       class="tick"
       ><input type="checkbox" name="comments" value="yes" ${comments && html` checked`} />Allow
       comments</label
-    >${button(t('Save'))}`
-  return postForm(studio.req.token, studioPath(studio, 'details'), fields)
+    >
+  </div>`
 }
 
 function exploreForm(studio: Studio): Part {
@@ -119,13 +129,13 @@ function exploreForm(studio: Studio): Part {
 }
 
 /** The choice what an open page does with a new version. */
-function liveForm({ app, req: { token }, ...studio }: Studio): Part {
-  const fields = html`<label class="tick"
-      ><input type="checkbox" name="live" value="yes" ${app.live && html` checked`} />Take a new
-      version at once</label
-    >${button(t('Save'), 'quiet')}`
-  return html`<p class="small">Otherwise an open page offers the new version to its player.</p>
-    ${postForm(token, studioPath({ app, ...studio }, 'live'), fields)}`
+function liveFields(studio: Studio): Part {
+  const live = typedIn(studio)?.has('live') ?? studio.app.live
+  return html`<label class="tick"
+      ><input type="checkbox" name="live" value="yes" ${live && html` checked`} />Take a new version
+      at once</label
+    >
+    <p class="small">Otherwise an open page offers the new version to its player.</p>`
 }
 
 const remixes = [
@@ -134,10 +144,11 @@ const remixes = [
   ['price', msg('Paid remixes')],
 ] as const
 
-function remixForm(studio: Studio): Part {
-  const { submitted, app } = studio
-  const remix = submitted?.text('remix') || app.remix
-  const priceRemix = submitted?.text('priceRemix') || (app.priceRemix ?? '')
+function remixFields(studio: Studio): Part {
+  const { app } = studio
+  const typed = typedIn(studio)
+  const remix = typed?.text('remix') || app.remix
+  const priceRemix = typed?.text('priceRemix') || (app.priceRemix ?? '')
   // An earlier price stays after prices are turned off.
   const isPriced = studio.req.ctx.config.pricesOn || app.remix === 'price'
   const options = isPriced ? remixes : remixes.filter(([name]) => name !== 'price')
@@ -150,8 +161,7 @@ function remixForm(studio: Studio): Part {
     isOptional: true,
   })
   const terms = selectField({ label: t('Who can remix'), name: 'remix', value: remix, options })
-  const fields = html`${terms}${isPriced && price}${button(t('Save remix settings'), 'quiet')}`
-  return postForm(studio.req.token, studioPath(studio, 'remix'), fields)
+  return html`<div class="form">${terms}${isPriced && price}</div>`
 }
 
 const deleteForm = (studio: Studio): Part =>
@@ -165,11 +175,7 @@ const deleteForm = (studio: Studio): Part =>
     }),
   )
 
-const imageField = (label: string): Part =>
-  html`<label class="field"
-    ><span>${label}</span
-    ><input type="file" name="file" accept="image/png,image/jpeg,image/webp" required
-  /></label>`
+const imageField = (label: string): Part => fileField({ label, accept: imageTypes })
 
 /** The forms of the cover and the screenshots of an app. */
 async function renderImageForms(studio: Studio): Promise<Part> {
@@ -177,9 +183,9 @@ async function renderImageForms(studio: Studio): Promise<Part> {
   const { ctx, token } = req
   const [cover, icon] = [presentCover(ctx, app), iconUrl(ctx, app)]
   const send = (name: string, fields: Part): Part =>
-    postForm(token, studioPath(studio, name), fields, 'form', 'multipart/form-data')
+    postForm(token, studioPath(studio, name), fields, 'act', 'multipart/form-data')
   const drop = (name: string, fields: Part): Part =>
-    dropForm(token, studioPath(studio, name), fields)
+    dropForm(token, studioPath(studio, name), fields, 'form line')
   const reset = html`${hiddenField('reset', 'yes')}${button(t('Use a captured cover'), 'quiet slim')}`
   const all = await listScreenshots(ctx, app.id)
   const taken = new Set(all.map(({ position }) => position))
@@ -274,7 +280,7 @@ function iconForms(studio: Studio): Part {
         ${url === null ? t('There is no icon.') : t('Feeds and link previews show it.')} PNG, JPEG
         or WebP, cropped to a square.
       </p>
-      ${dropForm(token, path, upload)}
+      ${dropForm(token, path, upload, 'form line')}
       <div class="actions">
         ${price !== undefined && postForm(token, path, make, 'inline')}${url !== null && postForm(token, path, remove, 'inline')}
       </div>`,
@@ -299,23 +305,22 @@ async function changeIcon(studio: Studio, submitted: Form): Promise<string> {
   return t('The icon is live.')
 }
 
-/** Creates an action that changes fields of an item and reports the result on Explore. */
-const saveChanges =
-  (read: (form: Form, fields: Json) => Json): StudioAction['work'] =>
-  async (studio, form) => {
-    const changes = read(form, { ...fieldsOf(changeApp, form) })
-    const saved = await act(studio, operationFor(studio, changeApp, changePack), {}, changes)
-    return t('Saved. {value}', { value: String(saved['note']) })
-  }
+/** Changes fields of an item, and returns the result on Explore. */
+async function save(studio: Studio, changes: Json): Promise<string> {
+  const saved = await act(studio, operationFor(studio, changeApp, changePack), {}, changes)
+  return t('Saved. {value}', { value: String(saved['note']) })
+}
 
-/** A box that is not checked sends nothing. */
-const saveDetails = saveChanges((form, fields) => ({ ...fields, comments: form.has('comments') }))
-const saveLive = saveChanges((form) => ({ live: form.has('live') }))
-
-/** The form shows its field for the price whatever the terms. */
-const saveRemixTerms = saveChanges((_, { remix, priceRemix }) =>
-  remix === 'price' ? { remix, priceRemix } : { remix },
-)
+/** A box that is not checked sends nothing, and the form has a price whatever the terms are. */
+const saveDetails: StudioAction['work'] = (studio, form) => {
+  const { priceRemix, ...fields } = { ...fieldsOf(changeApp, form) }
+  return save(studio, {
+    ...fields,
+    comments: form.has('comments'),
+    ...(!isPackKind(studio.app.kind) && { live: form.has('live') }),
+    ...(fields['remix'] === 'price' && { priceRemix }),
+  })
+}
 
 const deleteItem: StudioAction['work'] = async (studio) => {
   await act(studio, operationFor(studio, deleteApp, deletePack))
@@ -326,8 +331,9 @@ export const listingActions: Record<string, StudioAction> = {
   screenshot: { tab: 'listing', fileBytesMax: iconBytesMax, work: changeScreenshot },
   icon: { tab: 'listing', fileBytesMax: iconBytesMax, work: changeIcon },
   details: { tab: 'listing', work: saveDetails },
-  live: { tab: 'listing', work: saveLive },
-  explore: { tab: 'listing', work: saveChanges((_, { store }) => ({ store })) },
-  remix: { tab: 'listing', work: saveRemixTerms },
+  explore: {
+    tab: 'listing',
+    work: (studio, form) => save(studio, { store: fieldsOf(changeApp, form)?.['store'] }),
+  },
   delete: { tab: 'listing', work: deleteItem },
 }

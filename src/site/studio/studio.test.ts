@@ -254,9 +254,11 @@ describe('listing', () => {
     expect(off).toContain('It is now off Explore. Its link works.')
     const on = await after('listing', 'explore', { store: 'yes' })
     expect(on).toContain('It is now on Explore.')
-    const priced = await after('listing', 'remix', { remix: 'price', priceRemix: '40' })
+    const terms = { ...details, live: 'yes', priceRemix: '40' }
+    const priced = await after('listing', 'details', { ...terms, remix: 'price' })
     expect(priced).toContain('A remix costs 40 credits now.')
-    await act('listing', 'remix', { remix: 'free', priceRemix: '40' })
+    expect(await app()).toMatchObject({ app: { priceRemix: 40, live: true } })
+    await act('listing', 'details', { ...terms, remix: 'free' })
     expect(await app()).toMatchObject({ app: { remix: 'free', priceRemix: null } })
   })
 
@@ -268,12 +270,9 @@ describe('listing', () => {
     for (const remix of [
       { remix: 'price' },
       { remix: 'x' },
-      { remix: 'price', priceRemix: '-1' },
+      ...['-1', '0', '1.5', '100001'].map((priceRemix) => ({ remix: 'price', priceRemix })),
     ]) {
-      expect((await act('listing', 'remix', remix)).status).toBe(400)
-    }
-    for (const priceRemix of ['0', '1.5', '100001']) {
-      expect((await act('listing', 'remix', { remix: 'price', priceRemix })).status).toBe(400)
+      expect((await act('listing', 'details', { ...details, ...remix })).status).toBe(400)
     }
     await act('listing', 'explore', { store: 'no' })
     const html = '<!doctype html><meta http-equiv=refresh content="0;url=https://evil.example/">'
@@ -292,11 +291,12 @@ describe('listing', () => {
     const form = shownPage(details.body).form(at('details'))
     expect(form.byLabel(/^Description/).value).toBe(typed.description)
     expect(form.byLabel('Shelf').value).toBe('art')
-    expect(form.byRole('checkbox').isChecked).toBe(false)
+    expect(form.byRole('checkbox', 'Allow comments').isChecked).toBe(false)
     for (const priceRemix of ['', '2.5', '100001']) {
-      const terms = await act('listing', 'remix', { remix: 'price', priceRemix })
+      const priced = { ...typed, title: 'Ship', remix: 'price', priceRemix }
+      const terms = await act('listing', 'details', priced)
       expect(alertText(terms)).toBe('“Remix price” must be a number from 1 to 100000.')
-      expect(shownPage(terms.body).form(at('remix')).fields).toMatchObject({
+      expect(shownPage(terms.body).form(at('details')).fields).toMatchObject({
         remix: 'price',
         priceRemix,
       })
@@ -316,7 +316,8 @@ describe('listing', () => {
 
 describe('analytics and safety', () => {
   test('charts opens by day and shows remixes and earnings', async () => {
-    await act('listing', 'remix', { remix: 'price', priceRemix: '40' })
+    const details = { title: 'Boats', description: '', shelf: 'other' }
+    await act('listing', 'details', { ...details, remix: 'price', priceRemix: '40' })
     const ben = await t.agent('ben')
     await ben.call('POST', `/apps/${id}/remix`)
     for (const from of ['198.51.100.1', '198.51.100.2']) {

@@ -43,7 +43,6 @@ const walletLinks = [
   addMoney,
   ['/wallet/history', msg('Usage')],
   ['/wallet/ledger', msg('Transactions')],
-  ['/wallet/playground', msg('Playground')],
 ] as const
 
 /** The pages of the wallet. Adding money is one of them only where this server takes payments. */

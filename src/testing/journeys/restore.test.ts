@@ -95,7 +95,7 @@ test('the console restores a backup, and the data before it stays whole', async 
   expect((await olga.open(place)).status).not.toBe(200)
   await olga.fill('/sign-in', '/sign-in', { name: 'olga', password })
   expect(await olga.read(place)).toContain(before)
-  expect(await olga.read('/console/audit')).toContain('restore backup')
+  expect(await olga.read('/console/audit')).toContain('Backup restored')
 })
 
 test('a kill during a restore leaves the old state or the restored one', async () => {
