@@ -80,23 +80,29 @@ export async function storageCopy(config: Config): Promise<CommandResult> {
   try {
     const { copyToBucket } = await import('../../store/s3/copy.ts')
     const { copied, skipped, damaged } = await copyToBucket(config, { clock: systemClock })
+    const data = { copied, skipped, damaged }
     const counts = `${copied} files copied, ${skipped} were in the bucket already.`
     if (damaged.length > 0) {
       const list = damaged.slice(0, 20).join('\n')
       return failed(
         `${counts} ${damaged.length} files are damaged and were not copied: their content differs ` +
           `from their name. Restore them from a backup:\n${list}`,
+        { ...data, usesBucket: false },
       )
     }
     if (!unlock) {
       return succeeded(
         `${counts} A server uses the data folder: stop it and run this command again, which copies ` +
           'only what is new.',
+        { ...data, usesBucket: false },
       )
     }
     const db = await openEngine(config)
     await moveFiles(db, config).finally(() => db.close())
-    return succeeded(`${counts} Start the server with the same settings: it uses the bucket now.`)
+    return succeeded(`${counts} Start the server with the same settings: it uses the bucket now.`, {
+      ...data,
+      usesBucket: true,
+    })
   } finally {
     unlock?.()
   }

@@ -53,11 +53,11 @@ async function run(words: string, tables: string[] = [], variables: Record<strin
   const quiet = { DATA_DIR: dataDir, OLLAMA_HOST: 'off', ...variables }
   const config = loadConfig({}, quiet)
   const [verb, ...urls] = words.split(' ').filter((word) => word !== '--yes')
-  const { ok, text } =
+  const { ok, text, data } =
     verb === 'sync'
       ? await sync(config, urls, /--yes/.test(words))
       : await (verb === 'check' ? check : list)(config)
-  return { ok, lines: text.split('\n'), config }
+  return { ok, lines: text.split('\n'), data, config }
 }
 
 test('list prints every model with its price and upstreams', async () => {
@@ -111,6 +111,20 @@ test('check reports unknown, missing and unpriced models and failed upstreams, w
       'two: no response: status 401',
       'unpriced: local/free',
     ],
+    data: {
+      ok: false,
+      upstreams: [
+        {
+          name: 'one',
+          serves: 2,
+          unknown: ['new'],
+          gone: ['local/free', 'local/old'],
+          problem: null,
+        },
+        { name: 'two', serves: null, unknown: [], gone: [], problem: 'status 401' },
+      ],
+      unpriced: ['local/free'],
+    },
   })
   expect((await run('check', [upstream('three')])).lines).toEqual([
     'three: no response: status 404',
@@ -159,9 +173,11 @@ const liteLlm = {
 test('sync stores and serves listed prices, except suspect ones', async () => {
   pages.set('/dev', modelsDev(1.25)).set('/lite', liteLlm)
   const words = `sync ${at('/dev')} ${at('/lite')} ${at('/gone')}`
-  const { ok, lines, config } = await run(words, [], key)
-  expect({ ok, lines }).toEqual({
+  const { ok, lines, data, config } = await run(words, [], key)
+  const suspect = [expect.stringContaining('gpt-4.1'), expect.stringContaining('gpt-gift')]
+  expect({ ok, lines, data }).toEqual({
     ok: false,
+    data: { stored: 2, suspect },
     lines: [
       `${at('/dev')}: 3`,
       `${at('/lite')}: 2`,

@@ -66,10 +66,11 @@ export async function sync(config: Config, urls: string[], yes: boolean): Promis
     ? 'All servers use them now.'
     : 'A running server reads them at its next start.'
   lines.push(`${found.size} models were stored. ${effect}`)
-  if (suspicions.length === 0 || yes) return succeeded(lines.join('\n'))
+  const data = { stored: found.size, suspect: yes ? [] : suspicions }
+  if (data.suspect.length === 0) return succeeded(lines.join('\n'), data)
   lines.push(...suspicions.slice(0, namesMax))
   lines.push(`${suspicions.length} were not stored. To store them too: berth models sync --yes`)
-  return failed(lines.join('\n'))
+  return failed(lines.join('\n'), data)
 }
 
 /** Gives prices to all servers of a PostgreSQL database. Returns false without one. */
@@ -165,13 +166,17 @@ function priceText(price: Price | undefined): string {
 export async function check(config: Config): Promise<CommandResult> {
   const { catalog } = await openModels(config, quiet)
   const all = catalog.list()
-  const unpriced = all.flatMap(({ id, price }) => (price ? [] : [`unpriced: ${id}`]))
+  const unpriced = all.flatMap(({ id, price }) => (price ? [] : [id]))
   const upstreams = [...keyedUpstreams(config), ...config.upstreams].flatMap(splitKeys)
   const checks = await Promise.all(upstreams.map((upstream) => checkUpstream(upstream, all)))
   const pages = upstreams.flatMap(({ name }) => mediaNote(name) ?? [])
-  const text = [...checks.flatMap(({ lines }) => lines), ...pages, ...unpriced].join('\n')
-  const ok = unpriced.length === 0 && checks.every((one) => one.ok)
-  return { ok, text: text || 'No upstream is configured.' }
+  const lines = unpriced.map((id) => `unpriced: ${id}`)
+  const text = [...checks.flatMap(linesOf), ...pages, ...lines].join('\n')
+  const isGood = ({ gone, problem }: CheckedUpstream) => gone.length === 0 && problem === null
+  const ok = unpriced.length === 0 && checks.every(isGood)
+  const data = { ok, upstreams: checks, unpriced }
+  const shown = text || 'No upstream is configured.'
+  return ok ? succeeded(shown, data) : failed(shown, data)
 }
 
 /** Names the page to compare with prices that no public list has. */
@@ -182,18 +187,37 @@ function mediaNote(upstream: string): string | undefined {
   )
 }
 
-type CheckResult = { ok: boolean; lines: string[] }
+/** An upstream beside the catalog. `serves` is null where its API does not list its models. */
+interface CheckedUpstream {
+  name: string
+  serves: number | null
+  /** Models that it serves and the catalog lacks. */
+  unknown: string[]
+  /** Models of the catalog that it no longer serves. */
+  gone: string[]
+  problem: string | null
+}
+
+function linesOf({ name, serves, unknown, gone, problem }: CheckedUpstream): string[] {
+  if (problem !== null) return [`${name}: no response: ${problem}`]
+  if (serves === null) return [`${name}: its API does not list its models`]
+  return [
+    `${name}: serves ${serves} models`,
+    ...(unknown.length > 0 ? [`${name}: not in the catalog: ${joinNames(unknown)}`] : []),
+    ...(gone.length > 0 ? [`${name}: no longer served: ${joinNames(gone)}`] : []),
+  ]
+}
 
 /** Compares the models that an upstream serves with those that the catalog offers there. */
 async function checkUpstream(
   upstream: Parameters<typeof listServedModels>[0] & { name: string },
   all: Model[],
-): Promise<CheckResult> {
-  const { name, kind } = upstream
+): Promise<CheckedUpstream> {
+  const { name } = upstream
+  const nothing = { name, serves: null, unknown: [], gone: [], problem: null }
   try {
     const served = await listServedModels(upstream)
-    if (!served)
-      return { ok: true, lines: [`${name}: the API of ${kind} does not list its models`] }
+    if (!served) return nothing
     const offered = all.flatMap(({ id, offers }) =>
       offers.flatMap((offer) => (offer.upstream === name ? [{ id, model: offer.model }] : [])),
     )
@@ -201,14 +225,9 @@ async function checkUpstream(
     const known = new Set(offered.flatMap(({ model }) => [model, undated(model)]))
     const gone = offered.filter(({ model }) => !servedNames.has(model)).map(({ id }) => id)
     const unknown = served.filter((model) => !known.has(model) && !known.has(undated(model)))
-    const lines = [
-      `${name}: serves ${served.length} models`,
-      ...(unknown.length > 0 ? [`${name}: not in the catalog: ${joinNames(unknown)}`] : []),
-      ...(gone.length > 0 ? [`${name}: no longer served: ${joinNames(gone)}`] : []),
-    ]
-    return { ok: gone.length === 0, lines }
+    return { ...nothing, serves: served.length, unknown, gone }
   } catch (error) {
-    return { ok: false, lines: [`${name}: no response: ${describeFailure(error)}`] }
+    return { ...nothing, problem: describeFailure(error) }
   }
 }
 

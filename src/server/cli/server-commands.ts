@@ -255,7 +255,7 @@ async function checkHealth(config: Config): Promise<CommandResult> {
     tls: { rejectUnauthorized: false },
   }).catch(() => undefined)
   return response?.ok
-    ? succeeded('ok')
+    ? succeeded('ok', { url })
     : failed(`No response from ${url}. Start the server: berth serve.`)
 }
 

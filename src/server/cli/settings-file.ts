@@ -59,5 +59,6 @@ export async function writeSettings(config: Config, file: string): Promise<Comma
     if (errorCodeOf(error) !== 'EEXIST') throw error
     return failed(`${file} exists. Name another file: berth config --write <file>`)
   }
-  return succeeded(`Wrote ${file}. Remove the # of a line to set it, and start the server again.`)
+  const next = 'Remove the # of a line to set it, and start the server again.'
+  return succeeded(`Wrote ${file}. ${next}`, { file })
 }

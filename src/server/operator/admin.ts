@@ -1,5 +1,6 @@
 import { appUrl } from '../../apps/app-url.ts'
 import { type Appeal, listAppeals } from '../../apps/appeal/appeals.ts'
+import type { App } from '../../apps/apps.ts'
 import type { Report } from '../../apps/moderation/reports.ts'
 import { stateOf } from '../../apps/present.ts'
 import type { AppContext } from '../../kernel/context.ts'
@@ -37,6 +38,25 @@ const auditLine = ({ at, by, did, item, why }: AuditEntry): string =>
 
 const appealLine = ({ at, app, text }: Appeal): string => line(iso(at), app, 'appeal', text)
 
+const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at))
+
+const reportData = ({ at, app, person, reason, text, contact }: Report) => ({
+  ...(person === null ? { app } : { person }),
+  at: iso(at),
+  reason,
+  text,
+  contact,
+})
+
+const auditData = ({ at, by, did, item, why }: AuditEntry) => ({ at: iso(at), by, did, item, why })
+
+const appealData = ({ at, app, text }: Appeal) => ({ app, at: iso(at), text })
+
+const quarantineOf = ({ quarantinedAt, quarantinedBy, quarantineReason }: App) =>
+  quarantinedAt === null
+    ? null
+    : { at: iso(quarantinedAt), by: quarantinedBy, reason: quarantineReason }
+
 async function listQueue(ctx: AppContext): Promise<CommandResult> {
   const { quarantined, appeals, reports } = await listOpenCases(ctx)
   const lines = [
@@ -46,19 +66,32 @@ async function listQueue(ctx: AppContext): Promise<CommandResult> {
     ...appeals.map(appealLine),
     ...reports.map(reportLine),
   ]
-  return succeeded(lines.join('\n') || 'The queue is empty.')
+  return succeeded(lines.join('\n') || 'The queue is empty.', {
+    quarantined: quarantined.map((app) => ({ app: app.id, ...quarantineOf(app) })),
+    appeals: appeals.map(appealData),
+    reports: reports.map(reportData),
+  })
 }
 
 async function showCase(ctx: AppContext, item: string): Promise<CommandResult> {
   if (item.startsWith('@')) {
     const known = await findAgentCase(ctx, item.slice(1))
-    if (known)
-      return succeeded([...aboutAgent(known), ...known.decisions.map(auditLine)].join('\n'))
+    if (known) return showing(aboutAgent(known), agentData(known), known)
   }
   const known = await findAppCase(ctx, item)
   if (!known) return failed(`${item} does not exist on this server.`)
-  return succeeded([...aboutApp(ctx, known), ...known.decisions.map(auditLine)].join('\n'))
+  return showing(aboutApp(ctx, known), appData(ctx, known), known)
 }
+
+const showing = (
+  lines: string[],
+  data: object,
+  { decisions: made }: { decisions: AuditEntry[] },
+): CommandResult =>
+  succeeded([...lines, ...made.map(auditLine)].join('\n'), {
+    ...data,
+    decisions: made.map(auditData),
+  })
 
 function aboutAgent({ agent, apps }: AgentCase): string[] {
   const { handle, suspended, suspendedFor, pausedBy, created, closed } = agent
@@ -71,6 +104,23 @@ function aboutAgent({ agent, apps }: AgentCase): string[] {
     ),
   ]
 }
+
+const agentData = ({ agent, apps }: AgentCase) => ({
+  agent: {
+    handle: agent.handle,
+    created: iso(agent.created),
+    pausedBy: agent.pausedBy,
+    closed: isoOrNull(agent.closed),
+    suspended: isoOrNull(agent.suspended),
+    suspendedFor: agent.suspendedFor,
+  },
+  apps: apps.map((app) => ({
+    id: app.id,
+    title: app.title,
+    state: stateOf(app),
+    quarantine: quarantineOf(app),
+  })),
+})
 
 function aboutApp(ctx: AppContext, { app, maker, versions, reports }: AppCase): string[] {
   return [
@@ -87,15 +137,47 @@ function aboutApp(ctx: AppContext, { app, maker, versions, reports }: AppCase): 
   ]
 }
 
+const appData = (ctx: AppContext, { app, maker, versions, reports, appeals }: AppCase) => ({
+  app: {
+    id: app.id,
+    link: appUrl(ctx, app.id),
+    title: app.title,
+    maker: `@${maker}`,
+    state: stateOf(app),
+    listed: app.listed,
+    takenDown: isoOrNull(app.takenDown),
+    takedownReason: app.takedownReason,
+    quarantine: quarantineOf(app),
+  },
+  versions: versions.map(({ version, verdict, findings, sha256 }) => ({
+    version,
+    verdict,
+    findings: findings.map(({ code }) => code),
+    sha256,
+  })),
+  reports: reports.map(reportData),
+  appeals: appeals.map(appealData),
+})
+
 const queries: Record<string, (ctx: AppContext, item?: string) => Promise<CommandResult>> = {
   list: listQueue,
   show: (ctx, item = '') => showCase(ctx, item),
-  reports: async (ctx) => listing((await listOpenReports(ctx)).map(reportLine)),
-  appeals: async (ctx) => listing((await listAppeals(ctx, casesMax)).map(appealLine)),
-  audit: async (ctx, item) => listing((await listAudit(ctx, casesMax, item)).map(auditLine)),
+  reports: async (ctx) => {
+    const reports = await listOpenReports(ctx)
+    return listing(reports.map(reportLine), { reports: reports.map(reportData) })
+  },
+  appeals: async (ctx) => {
+    const appeals = await listAppeals(ctx, casesMax)
+    return listing(appeals.map(appealLine), { appeals: appeals.map(appealData) })
+  },
+  audit: async (ctx, item) => {
+    const made = await listAudit(ctx, casesMax, item)
+    return listing(made.map(auditLine), { decisions: made.map(auditData) })
+  },
 }
 
-const listing = (lines: string[]): CommandResult => succeeded(lines.join('\n') || 'Nothing found.')
+const listing = (lines: string[], data: object): CommandResult =>
+  succeeded(lines.join('\n') || 'Nothing found.', data)
 
 const usage = [
   'usage: berth admin list | show <app id|@handle> | reports | appeals | audit [app id|@handle|person]',

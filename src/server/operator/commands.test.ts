@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 
+import { createReport } from '../../apps/moderation/reports.ts'
 import { hour } from '../../kernel/time.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 import { runCommand } from './control.ts'
@@ -18,13 +19,14 @@ test('decisions print what they changed and fail where nothing changes', async (
   expect(await admin('takedown', id, 'spam', 'and', 'scam')).toEqual({
     ok: true,
     text: `${id} is taken down.`,
+    data: { decision: 'takedown', item: id, effect: 'is taken down' },
   })
   expect((await ann.call('GET', `/apps/${id}`)).code).toBe('taken_down')
   expect((await request('GET', `/a/${id}`)).status).toBe(410)
-  expect(await admin('restore', id)).toEqual({ ok: true, text: `${id} is live again.` })
+  expect((await admin('restore', id)).text).toBe(`${id} is live again.`)
   expect((await ann.call('GET', `/apps/${id}`)).status).toBe(200)
-  expect(await admin('pause', '@ann')).toEqual({ ok: true, text: '@ann cannot spend credits now.' })
-  expect(await admin('resume', '@ann')).toEqual({ ok: true, text: '@ann can spend credits again.' })
+  expect((await admin('pause', '@ann')).text).toBe('@ann cannot spend credits now.')
+  expect((await admin('resume', '@ann')).text).toBe('@ann can spend credits again.')
   expect((await admin('pause', '@nobody')).ok).toBe(false)
   expect((await admin('show', '@nobody')).ok).toBe(false)
   expect((await admin('show', id)).text).toContain('takedown  ' + id + '  spam and scam')
@@ -48,6 +50,46 @@ test('decisions print what they changed and fail where nothing changes', async (
   }
   expect((await admin('pause', id)).ok).toBe(false)
   expect((await runCommand(ctx, { command: 'toString', words: [] })).ok).toBe(false)
+  await close()
+})
+
+test('programs read the queue, cases and decisions of the operator as fields', async () => {
+  const { ctx, agent, close } = await startTestServer()
+  const ann = await agent('ann')
+  const id = await ann.publish({ title: 'Reef' })
+  const admin = async (...words: string[]) =>
+    (await runCommand(ctx, { command: 'admin', words })).data
+  const report = { reason: 'copy', text: 'My art', contact: 'ben@mail.example' }
+  await createReport(ctx, id, report, '192.0.2.7')
+  const reported = { app: id, at: expect.any(String), ...report }
+  const empty = { quarantined: [], appeals: [], reports: [] }
+  expect(await admin('list')).toEqual({ ...empty, reports: [reported] })
+  expect(await admin('reports')).toEqual({ reports: [reported] })
+  await admin('hold', id, 'links')
+  const quarantine = { at: expect.any(String), by: 'operator', reason: 'links' }
+  expect(await admin('list')).toMatchObject({ quarantined: [{ app: id, ...quarantine }] })
+  expect(await ann.call('POST', `/apps/${id}/appeal`, { text: 'It is a game.' })).toMatchObject({
+    status: 201,
+  })
+  const appeals = [{ app: id, at: expect.any(String), text: 'It is a game.' }]
+  expect(await admin('appeals')).toEqual({ appeals })
+  const made = { at: expect.any(String), by: 'operator', did: 'hold', item: id, why: 'links' }
+  expect(await admin('show', id)).toMatchObject({
+    app: { id, maker: '@ann', title: 'Reef', takenDown: null, quarantine },
+    versions: [{ version: 1, findings: [], sha256: expect.any(String) }],
+    // The decision answers them.
+    reports: [],
+    appeals,
+    decisions: [made],
+  })
+  expect(await admin('audit', id)).toEqual({ decisions: [made] })
+  await admin('pause', '@ann')
+  expect(await admin('show', '@ann')).toMatchObject({
+    agent: { handle: 'ann', pausedBy: 'operator', closed: null, suspended: null },
+    apps: [{ id, title: 'Reef', quarantine }],
+    decisions: [{ did: 'pause', item: '@ann' }],
+  })
+  expect(await admin('show', '@nobody')).toBeUndefined()
   await close()
 })
 

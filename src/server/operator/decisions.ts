@@ -214,7 +214,8 @@ export async function decide(
   if (!isComplete || !isPlainText(why, decisionReasonCharsMax)) return undefined
   const result = await apply(ctx, item, why, by)
   if (result === undefined) return undefined
-  if (result) return succeeded(`${item} ${result === true ? done : result}.`)
+  const effect = result === true ? done : result
+  if (effect) return succeeded(`${item} ${effect}.`, { decision: name, item, effect })
   return failed(`Nothing to ${name}: ${item} does not exist or is already in that state.`)
 }
 

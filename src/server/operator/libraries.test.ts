@@ -34,6 +34,7 @@ test('the operator adds a package from a registry, and apps keep it', async () =
   expect(await libraries('add', 'tiny-lib@1.2.3')).toEqual({
     ok: true,
     text: 'tiny-lib@1.2.3 is in the library store: 3 files, license MIT.',
+    data: { name: 'tiny-lib', version: '1.2.3', license: 'MIT', files: 3 },
   })
   expect((await libraries('add', 'tiny-lib@1.2.3')).ok).toBe(false)
   expect((await libraries('add', 'tiny-lib@9.9.9')).text).toContain('status 404')

@@ -18,10 +18,10 @@ export async function libraries(ctx: AppContext, args: string[]): Promise<Comman
   if (more.length > 0) return failed(usage)
   try {
     if (action === 'list' && what === '') return await list(ctx)
-    if (action === 'add' && what !== '') return succeeded(await add(ctx, what))
+    if (action === 'add' && what !== '') return await add(ctx, what)
     if (action === 'remove' && what !== '') {
       await performCommand(ctx, removeLibrary, {}, { library: what })
-      return succeeded(`${what} is removed.`)
+      return succeeded(`${what} is removed.`, { library: what })
     }
     return failed(usage)
   } catch (error) {
@@ -34,14 +34,8 @@ async function list(ctx: AppContext): Promise<CommandResult> {
   const apps = await countAllApps(ctx)
   const rows = (await ctx.libraries.list()).map((library) => {
     const { name, version, source, license } = library
-    return {
-      name,
-      version,
-      source,
-      license,
-      bytes: bytesOf(library),
-      apps: apps.get(labelOf(library)) ?? 0,
-    }
+    const used = apps.get(labelOf(library)) ?? 0
+    return { name, version, source, license, bytes: bytesOf(library), apps: used }
   })
   const lines = rows.map(({ bytes, apps: used, source, license, ...library }) => {
     const facts = [source, license, `${Math.ceil(bytes / 1_024)} KB`, `${used} apps`]
@@ -50,11 +44,14 @@ async function list(ctx: AppContext): Promise<CommandResult> {
   return succeeded(lines.join('\n'), { libraries: rows })
 }
 
-async function add(ctx: AppContext, what: string): Promise<string> {
+async function add(ctx: AppContext, what: string): Promise<CommandResult> {
   const library = readTarball(await findTarball(ctx, what))
   await addLibrary(ctx, library)
-  const { license, files } = library
-  return `${labelOf(library)} is in the library store: ${files.size} files, license ${license}.`
+  const { name, version, license, files } = library
+  return succeeded(
+    `${labelOf(library)} is in the library store: ${files.size} files, license ${license}.`,
+    { name, version, license, files: files.size },
+  )
 }
 
 /** Reads a tarball from a file, or downloads it from the registry. */

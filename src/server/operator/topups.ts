@@ -199,7 +199,10 @@ export async function paymentsCommand(ctx: AppContext, words: string[]): Promise
   const checked = await checkTopups(ctx)
   const lines = checked.map(({ name, problem }) => `${name}: ${problem ?? 'ok'}`)
   const text = [`Networks: ${networks.join(', ')}`, ...lines].join('\n')
-  return checked.every(({ problem }) => problem === undefined) ? succeeded(text) : failed(text)
+  const servers = checked.map(({ name, problem = null }) => ({ name, problem }))
+  const ok = servers.every(({ problem }) => problem === null)
+  const data = { ok, networks, servers }
+  return ok ? succeeded(text, data) : failed(text, data)
 }
 
 /** Returns what people and agents paid in on this UTC day, and what they were charged. */

@@ -123,6 +123,11 @@ test('berth payments check names each problem', async () => {
     text: expect.stringMatching(
       /^Networks: eip155:1\nTOPUP_EVM_RPC_URLS\[0\] \(127\.0\.0\.1:\d+\): ok$/,
     ),
+    data: {
+      ok: true,
+      networks: ['eip155:1'],
+      servers: [{ name: expect.stringContaining('TOPUP_EVM_RPC_URLS[0]'), problem: null }],
+    },
   })
   expect(await check([])).toMatchObject({ ok: false })
   const wrong = await startTestServer({
@@ -133,7 +138,11 @@ test('berth payments check names each problem', async () => {
     TOPUP_COINGECKO_URL: chain.url,
   })
   const result = await commands['payments']?.(wrong.ctx, ['check'])
-  expect(result).toMatchObject({ ok: false })
+  const problem = expect.stringContaining('It serves chain 1')
+  expect(result).toMatchObject({
+    ok: false,
+    data: { ok: false, servers: expect.arrayContaining([expect.objectContaining({ problem })]) },
+  })
   expect(result?.text).toContain('It serves chain 1 instead of 11155111.')
   expect(result?.text).toMatch(/kraken: .+\ncoingecko: /)
   await wrong.close()
