@@ -19,6 +19,8 @@ export interface SdkOperation {
   input: Json
   /** The schema of the JSON responses; undefined where none is JSON. */
   result: Json | undefined
+  /** The results of publishing, which its fields choose. Empty where `result` has no choice. */
+  outcomes: Outcome[]
   /** Other types of responses. */
   media: { text: boolean; bytes: boolean }
   idempotent: boolean
@@ -27,6 +29,20 @@ export interface SdkOperation {
   form: boolean
   events: 'only' | 'asked' | undefined
 }
+
+/** A result, and the field with which a call has it. The last one has no field. */
+export interface Outcome {
+  name: 'DryRun' | 'Build' | 'Result'
+  field?: 'dryRun' | 'prompt'
+  result: Json
+}
+
+/** The outcomes of publishing by their status, in the order in which they are told apart. */
+const outcomeKinds: [status: string, Omit<Outcome, 'result'>][] = [
+  ['200', { name: 'DryRun', field: 'dryRun' }],
+  ['202', { name: 'Build', field: 'prompt' }],
+  ['201', { name: 'Result' }],
+]
 
 const constraints = new Set(
   [
@@ -106,14 +122,16 @@ function readOperation(method: string, path: string, operation: Json): SdkOperat
     named.some(({ name }) => name === 'Idempotency-Key') ||
     JSON.stringify(recordOf(responses)['409'] ?? '').includes('"ref_conflict"')
   const result = resultOf(successes)
+  const input = inputOf(named, bodies)
   const hasEvents = types.includes('text/event-stream')
   return {
     name: String(operationId),
     doc: [summary, description].filter(Boolean).join(' '),
     method,
     path,
-    input: inputOf(named, bodies),
+    input,
     result,
+    outcomes: 'dryRun' in recordOf(input['properties']) ? outcomesOf(recordOf(responses)) : [],
     media: {
       text: types.some((type) => /^text\/(?!event-stream)|xml|subrip/.test(type)),
       bytes: types.some((type) => /^(audio|image|video|\*)\/|zip/.test(type)),
@@ -168,6 +186,13 @@ function resultOf(successes: [string, unknown][]): Json | undefined {
   if (unique.length === 0) return undefined
   return recordOf(simplify(unique.length === 1 ? unique[0] : { anyOf: unique }))
 }
+
+const outcomesOf = (responses: Json): Outcome[] =>
+  outcomeKinds.flatMap(([status, kind]) => {
+    const content = recordOf(recordOf(responses[status])['content'])
+    const result = resultOf(Object.entries(content))
+    return result ? [{ ...kind, result }] : []
+  })
 
 /** Returns the field with the items of a list that has pages. */
 function listedField(result: Json | undefined): string | undefined {

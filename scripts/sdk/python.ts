@@ -1,5 +1,5 @@
 import { type Json, recordOf } from '../../src/kernel/schema.ts'
-import { eventTypes, pascalCase, type SdkOperation, simplify } from './document.ts'
+import { eventTypes, type Outcome, pascalCase, type SdkOperation, simplify } from './document.ts'
 import { docstring, wrap } from './python-text.ts'
 import { constant, fieldName, PythonTypes } from './python-types.ts'
 
@@ -81,21 +81,27 @@ class Method {
   readonly #operation: SdkOperation
   readonly #fields: string
   readonly #result: string
+  /** The keyword arguments and results of each overload. */
+  readonly #overloads: { args: string; result: string }[]
   readonly #item: string | undefined
 
   constructor(operation: SdkOperation, types: PythonTypes) {
-    const { name, input, result, media, items, events } = operation
+    const { name, input, result, media, items, events, outcomes } = operation
     this.name = name
     this.row = rowOf(operation)
     this.#operation = operation
-    const { stream: _, ...properties } = recordOf(input['properties'])
-    const fields = events === 'asked' ? { ...input, properties } : input
+    const choosing = outcomes.flatMap(({ field }) => field ?? [])
+    const named: string[] = events === 'asked' ? ['stream'] : choosing
+    const properties = Object.fromEntries(
+      Object.entries(recordOf(input['properties'])).filter(([field]) => !named.includes(field)),
+    )
+    const fields = { ...input, properties }
     const hasFields = Object.keys(recordOf(fields['properties'])).length > 0
     this.#fields = hasFields
       ? `, **fields: Unpack[${types.typeOf(fields, `${pascalCase(name)}Input`, true)}]`
       : ''
     const results = [
-      result && types.typeOf(result, `${pascalCase(name)}Result`, true),
+      result && outcomes.length === 0 && types.typeOf(result, `${pascalCase(name)}Result`, true),
       media.text && 'str',
       media.bytes && 'bytes',
     ].filter((type) => typeof type === 'string')
@@ -106,19 +112,34 @@ class Method {
           .typeOf(field, `${pascalCase(name)}Result${pascalCase(items)}`)
           .slice('list['.length, -1)
       : events && (eventTypes[name] ?? 'Event')
+    const streams = [
+      { args: 'stream: Literal[True]', result: `Iterator[${this.#item}]` },
+      { args: 'stream: Literal[False] = False', result: this.#result },
+    ]
+    this.#overloads =
+      events === 'asked'
+        ? streams
+        : outcomes.map((outcome) => ({
+            args: argsOf(outcome, choosing),
+            result: types.typeOf(outcome.result, pascalCase(name) + outcome.name, true),
+          }))
   }
 
   /** Returns the method of the client that waits. */
   toString(): string {
-    const { name, doc, events, items } = this.#operation
+    const { name, doc, events, items, outcomes } = this.#operation
     const args = this.#fields
     const text = docstring(doc, 8, this.#describedFields()).join('\n')
     const given = args ? 'fields' : '{}'
+    if (outcomes.length > 0) {
+      return `${this.#overloaded((one) => one)}
+    def ${name}(self, **fields: Any) -> Any:
+${text}
+        return self._call("${name}", fields)
+`
+    }
     if (events === 'asked') {
-      return `    @overload
-    def ${name}(self, *, stream: Literal[True]${args}) -> Iterator[${this.#item}]: ...
-    @overload
-    def ${name}(self, *, stream: Literal[False] = False${args}) -> ${this.#result}: ...
+      return `${this.#overloaded((one) => one)}
     def ${name}(self, *, stream: bool = False, **fields: Any) -> Any:
 ${text}
         return self._call("${name}", {**fields, "stream": True} if stream else fields)
@@ -138,12 +159,27 @@ ${text}
 
   /** Returns the method of the client for asyncio. */
   asynchronous(): string {
-    const { name, doc, events } = this.#operation
+    const { name, doc, events, outcomes } = this.#operation
     const result = events === 'only' ? 'None' : this.#result
+    if (outcomes.length > 0) {
+      return `${this.#overloaded((one) => `AsyncCall[${one}, None]`)}
+    def ${name}(self, **fields: Any) -> AsyncCall[Any, None]:
+${docstring(doc, 8).join('\n')}
+        return self._call("${name}", fields)
+`
+    }
     return `    def ${name}(self${this.#fields}) -> AsyncCall[${result}, ${this.#item ?? 'None'}]:
 ${docstring(doc, 8).join('\n')}
         return self._call("${name}", ${this.#fields ? 'fields' : '{}'})
 `
+  }
+
+  #overloaded(inClient: (result: string) => string): string {
+    const lines = this.#overloads.flatMap(({ args, result }) => [
+      '    @overload',
+      `    def ${this.name}(self, *, ${args}${this.#fields}) -> ${inClient(result)}: ...`,
+    ])
+    return lines.join('\n')
   }
 
   #describedFields(): string[] {
@@ -157,6 +193,13 @@ ${docstring(doc, 8).join('\n')}
     )
     return lines.length > 0 ? ['', '        Args:', ...lines] : []
   }
+}
+
+/** Returns the arguments that choose an outcome. A dry run is also one of a build. */
+function argsOf({ field }: Outcome, choosing: string[]): string {
+  const prompt = field === 'prompt' ? 'prompt: str, ' : ''
+  if (field !== 'dryRun') return `${prompt}dryRun: Literal[False] = False`
+  return `dryRun: Literal[True]${choosing.includes('prompt') ? ', prompt: str = ...' : ''}`
 }
 
 function rowOf({

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterator, Union
+from typing import TYPE_CHECKING, Any, Iterator, Literal, Union, overload
 
 from .asynchronous import AsyncApi, AsyncCall
 from .call import Api, Event, Page
@@ -546,7 +546,13 @@ class AgentApi(Api):
         """
         return self._call("revoke_connector", fields)  # type: ignore[no-any-return]
 
-    def publish_app(self, **fields: Unpack[PublishAppInput]) -> PublishAppResult:
+    @overload
+    def publish_app(self, *, dryRun: Literal[True], prompt: str = ..., **fields: Unpack[PublishAppInput]) -> PublishAppDryRun: ...
+    @overload
+    def publish_app(self, *, prompt: str, dryRun: Literal[False] = False, **fields: Unpack[PublishAppInput]) -> PublishAppBuild: ...
+    @overload
+    def publish_app(self, *, dryRun: Literal[False] = False, **fields: Unpack[PublishAppInput]) -> PublishAppResult: ...
+    def publish_app(self, **fields: Any) -> Any:
         """Publish a page (html) or a folder (files), or have one built (prompt). Send exactly one
         of html, files and prompt, or a zip as the body with the other fields as query
         parameters. A page is scanned, hosted immediately as version 1, and free: 201. A prompt
@@ -568,7 +574,7 @@ class AgentApi(Api):
             priceRemix: Price of a remix in credits, with remix "price".
             content: The bytes, instead of fields.
         """
-        return self._call("publish_app", fields)  # type: ignore[no-any-return]
+        return self._call("publish_app", fields)
 
     def list_apps(self, **fields: Unpack[ListAppsInput]) -> Page[ListAppsResult, App]:
         """List your apps and games, newest first."""
@@ -624,7 +630,13 @@ class AgentApi(Api):
         """
         return self._call("restore_app", fields)  # type: ignore[no-any-return]
 
-    def publish_version(self, **fields: Unpack[PublishVersionInput]) -> PublishVersionResult:
+    @overload
+    def publish_version(self, *, dryRun: Literal[True], prompt: str = ..., **fields: Unpack[PublishVersionInput]) -> PublishVersionDryRun: ...
+    @overload
+    def publish_version(self, *, prompt: str, dryRun: Literal[False] = False, **fields: Unpack[PublishVersionInput]) -> PublishVersionBuild: ...
+    @overload
+    def publish_version(self, *, dryRun: Literal[False] = False, **fields: Unpack[PublishVersionInput]) -> PublishVersionResult: ...
+    def publish_version(self, **fields: Any) -> Any:
         """Publish a new version of your app, from html, files, a patch or a prompt. Takes what
         publish_app takes. The link and the assets of the last version stay; files of a folder
         replace those of the same name. A patch changes a few lines of the newest version; one
@@ -649,7 +661,7 @@ class AgentApi(Api):
                 build.
             content: The bytes, instead of fields.
         """
-        return self._call("publish_version", fields)  # type: ignore[no-any-return]
+        return self._call("publish_version", fields)
 
     def list_versions(self, **fields: Unpack[ListVersionsInput]) -> Page[ListVersionsResult, Version]:
         """List the versions of your app, newest first.
@@ -905,7 +917,11 @@ class AgentApi(Api):
         """
         return self._call("remove_from_collection", fields)  # type: ignore[no-any-return]
 
-    def publish_skill(self, **fields: Unpack[PublishSkillInput]) -> PublishSkillResult:
+    @overload
+    def publish_skill(self, *, dryRun: Literal[True], **fields: Unpack[PublishSkillInput]) -> PublishSkillDryRun: ...
+    @overload
+    def publish_skill(self, *, dryRun: Literal[False] = False, **fields: Unpack[PublishSkillInput]) -> PublishSkillResult: ...
+    def publish_skill(self, **fields: Any) -> Any:
         """Publish a skill: a folder with SKILL.md that any agent can load. Send skill (the text of
         SKILL.md), files, or a zip as the body with the other fields as query parameters.
         SKILL.md begins with YAML frontmatter: name, description, and optionally license,
@@ -920,13 +936,17 @@ class AgentApi(Api):
             priceRemix: Price of a remix in credits, with remix "price".
             content: The bytes, instead of fields.
         """
-        return self._call("publish_skill", fields)  # type: ignore[no-any-return]
+        return self._call("publish_skill", fields)
 
     def list_skills(self, **fields: Unpack[ListSkillsInput]) -> Page[ListSkillsResult, Skill]:
         """List your skills, newest first."""
         return self._call("list_skills", fields)  # type: ignore[no-any-return]
 
-    def publish_skill_version(self, **fields: Unpack[PublishSkillVersionInput]) -> PublishSkillVersionResult:
+    @overload
+    def publish_skill_version(self, *, dryRun: Literal[True], **fields: Unpack[PublishSkillVersionInput]) -> PublishSkillVersionDryRun: ...
+    @overload
+    def publish_skill_version(self, *, dryRun: Literal[False] = False, **fields: Unpack[PublishSkillVersionInput]) -> PublishSkillVersionResult: ...
+    def publish_skill_version(self, **fields: Any) -> Any:
         """Publish a new version of your skill: the whole folder. The name stays. Explore keeps the
         old version if the new one may not go there.
 
@@ -939,7 +959,7 @@ class AgentApi(Api):
             note: Changes in this version.
             content: The bytes, instead of fields.
         """
-        return self._call("publish_skill_version", fields)  # type: ignore[no-any-return]
+        return self._call("publish_skill_version", fields)
 
     def list_skill_versions(self, **fields: Unpack[ListSkillVersionsInput]) -> Page[ListSkillVersionsResult, Version]:
         """List the versions of your skill.
@@ -1017,7 +1037,11 @@ class AgentApi(Api):
         """
         return self._call("read_skill_file", fields)  # type: ignore[no-any-return]
 
-    def publish_framework(self, **fields: Unpack[PublishFrameworkInput]) -> PublishFrameworkResult:
+    @overload
+    def publish_framework(self, *, dryRun: Literal[True], **fields: Unpack[PublishFrameworkInput]) -> PublishFrameworkDryRun: ...
+    @overload
+    def publish_framework(self, *, dryRun: Literal[False] = False, **fields: Unpack[PublishFrameworkInput]) -> PublishFrameworkResult: ...
+    def publish_framework(self, **fields: Any) -> Any:
         """Publish a framework: a skill with numbered steps. Send skill (the text of SKILL.md),
         files, or a zip as the body with the other fields as query parameters. SKILL.md begins
         with YAML frontmatter: name, description, and optionally license, compatibility,
@@ -1032,13 +1056,17 @@ class AgentApi(Api):
             priceRemix: Price of a remix in credits, with remix "price".
             content: The bytes, instead of fields.
         """
-        return self._call("publish_framework", fields)  # type: ignore[no-any-return]
+        return self._call("publish_framework", fields)
 
     def list_frameworks(self, **fields: Unpack[ListFrameworksInput]) -> Page[ListFrameworksResult, Framework]:
         """List your frameworks, newest first."""
         return self._call("list_frameworks", fields)  # type: ignore[no-any-return]
 
-    def publish_framework_version(self, **fields: Unpack[PublishFrameworkVersionInput]) -> PublishFrameworkVersionResult:
+    @overload
+    def publish_framework_version(self, *, dryRun: Literal[True], **fields: Unpack[PublishFrameworkVersionInput]) -> PublishFrameworkVersionDryRun: ...
+    @overload
+    def publish_framework_version(self, *, dryRun: Literal[False] = False, **fields: Unpack[PublishFrameworkVersionInput]) -> PublishFrameworkVersionResult: ...
+    def publish_framework_version(self, **fields: Any) -> Any:
         """Publish a new version of your framework: the whole folder. The name stays. Explore keeps
         the old version if the new one may not go there.
 
@@ -1051,7 +1079,7 @@ class AgentApi(Api):
             note: Changes in this version.
             content: The bytes, instead of fields.
         """
-        return self._call("publish_framework_version", fields)  # type: ignore[no-any-return]
+        return self._call("publish_framework_version", fields)
 
     def list_framework_versions(self, **fields: Unpack[ListFrameworkVersionsInput]) -> Page[ListFrameworkVersionsResult, Version]:
         """List the versions of your framework.
@@ -1390,7 +1418,13 @@ class AgentApi(Api):
         """
         return self._call("list_assets", fields)  # type: ignore[no-any-return]
 
-    def make_assets(self, **fields: Unpack[MakeAssetsInput]) -> MakeAssetsResult:
+    @overload
+    def make_assets(self, *, dryRun: Literal[True], prompt: str = ..., **fields: Unpack[MakeAssetsInput]) -> MakeAssetsDryRun: ...
+    @overload
+    def make_assets(self, *, prompt: str, dryRun: Literal[False] = False, **fields: Unpack[MakeAssetsInput]) -> MakeAssetsBuild: ...
+    @overload
+    def make_assets(self, *, dryRun: Literal[False] = False, **fields: Unpack[MakeAssetsInput]) -> MakeAssetsResult: ...
+    def make_assets(self, **fields: Any) -> Any:
         """Generate sprites, pictures, sounds, voices and music for your app. Each asset goes live
         under its name on the newest version. Each is priced, held and charged by itself; a
         failed one costs nothing. "waiting" generates the missing assets of the page's
@@ -1402,7 +1436,7 @@ class AgentApi(Api):
             ref: Idempotency key: the same ref never runs a request twice.
             dryRun: Returns the prices without generating.
         """
-        return self._call("make_assets", fields)  # type: ignore[no-any-return]
+        return self._call("make_assets", fields)
 
     def get_asset(self, **fields: Unpack[GetAssetInput]) -> bytes:
         """Download an asset of your app.
@@ -2043,7 +2077,13 @@ class AsyncAgentApi(AsyncApi):
         """Revoke a connector. Its next call fails."""
         return self._call("revoke_connector", fields)
 
-    def publish_app(self, **fields: Unpack[PublishAppInput]) -> AsyncCall[PublishAppResult, None]:
+    @overload
+    def publish_app(self, *, dryRun: Literal[True], prompt: str = ..., **fields: Unpack[PublishAppInput]) -> AsyncCall[PublishAppDryRun, None]: ...
+    @overload
+    def publish_app(self, *, prompt: str, dryRun: Literal[False] = False, **fields: Unpack[PublishAppInput]) -> AsyncCall[PublishAppBuild, None]: ...
+    @overload
+    def publish_app(self, *, dryRun: Literal[False] = False, **fields: Unpack[PublishAppInput]) -> AsyncCall[PublishAppResult, None]: ...
+    def publish_app(self, **fields: Any) -> AsyncCall[Any, None]:
         """Publish a page (html) or a folder (files), or have one built (prompt). Send exactly one
         of html, files and prompt, or a zip as the body with the other fields as query
         parameters. A page is scanned, hosted immediately as version 1, and free: 201. A prompt
@@ -2081,7 +2121,13 @@ class AsyncAgentApi(AsyncApi):
         """Restore an app that was deleted within the last 30 days."""
         return self._call("restore_app", fields)
 
-    def publish_version(self, **fields: Unpack[PublishVersionInput]) -> AsyncCall[PublishVersionResult, None]:
+    @overload
+    def publish_version(self, *, dryRun: Literal[True], prompt: str = ..., **fields: Unpack[PublishVersionInput]) -> AsyncCall[PublishVersionDryRun, None]: ...
+    @overload
+    def publish_version(self, *, prompt: str, dryRun: Literal[False] = False, **fields: Unpack[PublishVersionInput]) -> AsyncCall[PublishVersionBuild, None]: ...
+    @overload
+    def publish_version(self, *, dryRun: Literal[False] = False, **fields: Unpack[PublishVersionInput]) -> AsyncCall[PublishVersionResult, None]: ...
+    def publish_version(self, **fields: Any) -> AsyncCall[Any, None]:
         """Publish a new version of your app, from html, files, a patch or a prompt. Takes what
         publish_app takes. The link and the assets of the last version stay; files of a folder
         replace those of the same name. A patch changes a few lines of the newest version; one
@@ -2237,7 +2283,11 @@ class AsyncAgentApi(AsyncApi):
         """Remove an item from your collection."""
         return self._call("remove_from_collection", fields)
 
-    def publish_skill(self, **fields: Unpack[PublishSkillInput]) -> AsyncCall[PublishSkillResult, None]:
+    @overload
+    def publish_skill(self, *, dryRun: Literal[True], **fields: Unpack[PublishSkillInput]) -> AsyncCall[PublishSkillDryRun, None]: ...
+    @overload
+    def publish_skill(self, *, dryRun: Literal[False] = False, **fields: Unpack[PublishSkillInput]) -> AsyncCall[PublishSkillResult, None]: ...
+    def publish_skill(self, **fields: Any) -> AsyncCall[Any, None]:
         """Publish a skill: a folder with SKILL.md that any agent can load. Send skill (the text of
         SKILL.md), files, or a zip as the body with the other fields as query parameters.
         SKILL.md begins with YAML frontmatter: name, description, and optionally license,
@@ -2249,7 +2299,11 @@ class AsyncAgentApi(AsyncApi):
         """List your skills, newest first."""
         return self._call("list_skills", fields)
 
-    def publish_skill_version(self, **fields: Unpack[PublishSkillVersionInput]) -> AsyncCall[PublishSkillVersionResult, None]:
+    @overload
+    def publish_skill_version(self, *, dryRun: Literal[True], **fields: Unpack[PublishSkillVersionInput]) -> AsyncCall[PublishSkillVersionDryRun, None]: ...
+    @overload
+    def publish_skill_version(self, *, dryRun: Literal[False] = False, **fields: Unpack[PublishSkillVersionInput]) -> AsyncCall[PublishSkillVersionResult, None]: ...
+    def publish_skill_version(self, **fields: Any) -> AsyncCall[Any, None]:
         """Publish a new version of your skill: the whole folder. The name stays. Explore keeps the
         old version if the new one may not go there.
         """
@@ -2292,7 +2346,11 @@ class AsyncAgentApi(AsyncApi):
         """Read one file of a skill."""
         return self._call("read_skill_file", fields)
 
-    def publish_framework(self, **fields: Unpack[PublishFrameworkInput]) -> AsyncCall[PublishFrameworkResult, None]:
+    @overload
+    def publish_framework(self, *, dryRun: Literal[True], **fields: Unpack[PublishFrameworkInput]) -> AsyncCall[PublishFrameworkDryRun, None]: ...
+    @overload
+    def publish_framework(self, *, dryRun: Literal[False] = False, **fields: Unpack[PublishFrameworkInput]) -> AsyncCall[PublishFrameworkResult, None]: ...
+    def publish_framework(self, **fields: Any) -> AsyncCall[Any, None]:
         """Publish a framework: a skill with numbered steps. Send skill (the text of SKILL.md),
         files, or a zip as the body with the other fields as query parameters. SKILL.md begins
         with YAML frontmatter: name, description, and optionally license, compatibility,
@@ -2304,7 +2362,11 @@ class AsyncAgentApi(AsyncApi):
         """List your frameworks, newest first."""
         return self._call("list_frameworks", fields)
 
-    def publish_framework_version(self, **fields: Unpack[PublishFrameworkVersionInput]) -> AsyncCall[PublishFrameworkVersionResult, None]:
+    @overload
+    def publish_framework_version(self, *, dryRun: Literal[True], **fields: Unpack[PublishFrameworkVersionInput]) -> AsyncCall[PublishFrameworkVersionDryRun, None]: ...
+    @overload
+    def publish_framework_version(self, *, dryRun: Literal[False] = False, **fields: Unpack[PublishFrameworkVersionInput]) -> AsyncCall[PublishFrameworkVersionResult, None]: ...
+    def publish_framework_version(self, **fields: Any) -> AsyncCall[Any, None]:
         """Publish a new version of your framework: the whole folder. The name stays. Explore keeps
         the old version if the new one may not go there.
         """
@@ -2496,7 +2558,13 @@ class AsyncAgentApi(AsyncApi):
         """List the assets of your app's newest version."""
         return self._call("list_assets", fields)
 
-    def make_assets(self, **fields: Unpack[MakeAssetsInput]) -> AsyncCall[MakeAssetsResult, None]:
+    @overload
+    def make_assets(self, *, dryRun: Literal[True], prompt: str = ..., **fields: Unpack[MakeAssetsInput]) -> AsyncCall[MakeAssetsDryRun, None]: ...
+    @overload
+    def make_assets(self, *, prompt: str, dryRun: Literal[False] = False, **fields: Unpack[MakeAssetsInput]) -> AsyncCall[MakeAssetsBuild, None]: ...
+    @overload
+    def make_assets(self, *, dryRun: Literal[False] = False, **fields: Unpack[MakeAssetsInput]) -> AsyncCall[MakeAssetsResult, None]: ...
+    def make_assets(self, **fields: Any) -> AsyncCall[Any, None]:
         """Generate sprites, pictures, sounds, voices and music for your app. Each asset goes live
         under its name on the newest version. Each is priced, held and charged by itself; a
         failed one costs nothing. "waiting" generates the missing assets of the page's

@@ -1579,14 +1579,10 @@ class PublishAppInput(TypedDict, total=False):
     """A folder with one page, instead of html, such as the dist of a build. Each file has text or
     base64. All files stay files and load by their paths, as on a static host.
     """
-    prompt: str
-    """Description of the app to build, or of the change."""
     uses: list[Literal["ai", "store", "shared", "db", "room", "scores", "files"]]
     """What the page uses of `service` that its text does not name. Later versions keep it, until
     one sends others. Not with prompt.
     """
-    dryRun: bool
-    """true: only scan and price; nothing is stored."""
     maxCredits: int
     """Highest price you accept."""
     ref: str
@@ -1611,18 +1607,28 @@ class PublishAppInputFile(TypedDict):
     base64: NotRequired[str]
 
 
-class PublishAppResult(TypedDict, total=False):
-    scan: Scan
+class PublishAppDryRun(TypedDict):
+    scan: NotRequired[Scan]
     price: float
-    app: Union[App, PublishAppResultApp]
-    note: str
+
+
+class PublishAppBuild(TypedDict):
     job: Job
+    app: PublishAppBuildApp
+    price: float
+    """Maximum price in credits."""
     held: float
 
 
-class PublishAppResultApp(TypedDict):
+class PublishAppBuildApp(TypedDict):
     id: str
     link: str
+
+
+class PublishAppResult(TypedDict):
+    app: App
+    scan: Scan
+    note: str
 
 
 class ListAppsInput(TypedDict, total=False):
@@ -1717,14 +1723,10 @@ class PublishVersionInput(TypedDict):
     """A folder with one page, instead of html, such as the dist of a build. Each file has text or
     base64. All files stay files and load by their paths, as on a static host.
     """
-    prompt: NotRequired[str]
-    """Description of the app to build, or of the change."""
     uses: NotRequired[list[Literal["ai", "store", "shared", "db", "room", "scores", "files"]]]
     """What the page uses of `service` that its text does not name. Later versions keep it, until
     one sends others. Not with prompt.
     """
-    dryRun: NotRequired[bool]
-    """true: only scan and price; nothing is stored."""
     maxCredits: NotRequired[int]
     """Highest price you accept."""
     ref: NotRequired[str]
@@ -1753,13 +1755,23 @@ class PublishVersionInputPatchEdit(TypedDict):
     replace: str
 
 
-class PublishVersionResult(TypedDict, total=False):
-    scan: Scan
+class PublishVersionDryRun(TypedDict):
+    scan: NotRequired[Scan]
     price: float
-    app: Union[App, PublishAppResultApp]
-    note: str
+
+
+class PublishVersionBuild(TypedDict):
     job: Job
+    app: PublishAppBuildApp
+    price: float
+    """Maximum price in credits."""
     held: float
+
+
+class PublishVersionResult(TypedDict):
+    app: App
+    scan: Scan
+    note: str
 
 
 class ListVersionsInput(TypedDict):
@@ -2173,8 +2185,6 @@ class PublishSkillInput(TypedDict, total=False):
     """The folder. Each file has text or base64; one is SKILL.md."""
     ref: str
     """Idempotency key: the same ref never runs a request twice."""
-    dryRun: bool
-    """true: only check; nothing is stored."""
     store: bool
     """true: list on Explore; false: remove."""
     remix: Literal["off", "free", "price"]
@@ -2185,11 +2195,15 @@ class PublishSkillInput(TypedDict, total=False):
     """The bytes, instead of fields."""
 
 
-class PublishSkillResult(TypedDict):
+class PublishSkillDryRun(TypedDict):
     scan: Scan
-    price: NotRequired[float]
-    skill: NotRequired[Skill]
-    note: NotRequired[str]
+    price: float
+
+
+class PublishSkillResult(TypedDict):
+    skill: Skill
+    scan: Scan
+    note: str
 
 
 class ListSkillsInput(TypedDict, total=False):
@@ -2211,19 +2225,21 @@ class PublishSkillVersionInput(TypedDict):
     """The folder. Each file has text or base64; one is SKILL.md."""
     ref: NotRequired[str]
     """Idempotency key: the same ref never runs a request twice."""
-    dryRun: NotRequired[bool]
-    """true: only check; nothing is stored."""
     note: NotRequired[str]
     """Changes in this version."""
     content: NotRequired[Upload]
     """The bytes, instead of fields."""
 
 
-class PublishSkillVersionResult(TypedDict):
+class PublishSkillVersionDryRun(TypedDict):
     scan: Scan
-    price: NotRequired[float]
-    skill: NotRequired[Skill]
-    note: NotRequired[str]
+    price: float
+
+
+class PublishSkillVersionResult(TypedDict):
+    skill: Skill
+    scan: Scan
+    note: str
 
 
 class ListSkillVersionsInput(TypedDict):
@@ -2337,8 +2353,6 @@ class PublishFrameworkInput(TypedDict, total=False):
     """The folder. Each file has text or base64; one is SKILL.md."""
     ref: str
     """Idempotency key: the same ref never runs a request twice."""
-    dryRun: bool
-    """true: only check; nothing is stored."""
     store: bool
     """true: list on Explore; false: remove."""
     remix: Literal["off", "free", "price"]
@@ -2369,11 +2383,15 @@ class PublishFrameworkInputShare(TypedDict):
     """Contract of the token, or USDC."""
 
 
-class PublishFrameworkResult(TypedDict):
+class PublishFrameworkDryRun(TypedDict):
     scan: Scan
-    price: NotRequired[float]
-    framework: NotRequired[Framework]
-    note: NotRequired[str]
+    price: float
+
+
+class PublishFrameworkResult(TypedDict):
+    framework: Framework
+    scan: Scan
+    note: str
 
 
 class ListFrameworksInput(TypedDict, total=False):
@@ -2395,8 +2413,6 @@ class PublishFrameworkVersionInput(TypedDict):
     """The folder. Each file has text or base64; one is SKILL.md."""
     ref: NotRequired[str]
     """Idempotency key: the same ref never runs a request twice."""
-    dryRun: NotRequired[bool]
-    """true: only check; nothing is stored."""
     note: NotRequired[str]
     """Changes in this version."""
     steps: NotRequired[list[PublishFrameworkInputStep]]
@@ -2416,11 +2432,15 @@ class PublishFrameworkVersionInputShare(TypedDict):
     """Contract of the token, or USDC."""
 
 
-class PublishFrameworkVersionResult(TypedDict):
+class PublishFrameworkVersionDryRun(TypedDict):
     scan: Scan
-    price: NotRequired[float]
-    framework: NotRequired[Framework]
-    note: NotRequired[str]
+    price: float
+
+
+class PublishFrameworkVersionResult(TypedDict):
+    framework: Framework
+    scan: Scan
+    note: str
 
 
 class ListFrameworkVersionsInput(TypedDict):
@@ -2893,8 +2913,6 @@ class MakeAssetsInput(TypedDict):
     maxCredits: NotRequired[float]
     ref: NotRequired[str]
     """Idempotency key: the same ref never runs a request twice."""
-    dryRun: NotRequired[bool]
-    """Returns the prices without generating."""
 
 
 class MakeAssetsInputAsset(TypedDict):
@@ -2912,13 +2930,25 @@ class MakeAssetsInputAsset(TypedDict):
     """A different seed gives a different result."""
 
 
-class MakeAssetsResult(TypedDict):
+class MakeAssetsDryRun(TypedDict):
     items: list[JobItem]
-    price: NotRequired[float]
-    job: NotRequired[Job]
-    held: NotRequired[float]
+    price: float
+
+
+class MakeAssetsBuild(TypedDict):
+    job: Job
+    items: list[JobItem]
+    held: float
     """Credits that are held until each item is done."""
-    note: NotRequired[str]
+    note: str
+
+
+class MakeAssetsResult(TypedDict):
+    job: Job
+    items: list[JobItem]
+    held: float
+    """Credits that are held until each item is done."""
+    note: str
 
 
 class GetAssetInput(TypedDict):
