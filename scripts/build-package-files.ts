@@ -11,11 +11,9 @@ import type { BunPlugin } from 'bun'
 
 import { lazyPackages } from '../src/kernel/lazy-packages.ts'
 import { type PackageFile, packageFiles, readPackageFile } from '../src/kernel/public-files.ts'
-import { withoutUnusedVoices } from './strip-voices.ts'
+import { withSmallVoices } from './strip-voices.ts'
 
-// Level 19 takes half a minute longer and saves 0.4 MB of 11 MB.
-const fileLevel = 9
-const scriptLevel = 19
+const level = 19
 const root = join(import.meta.dir, '..')
 
 const [folder, modules] = process.argv.slice(2)
@@ -25,7 +23,7 @@ if (folder === undefined || modules === undefined) {
 
 async function contentOf(name: PackageFile): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = await readPackageFile(name)
-  return name.endsWith('flite.wasm') ? withoutUnusedVoices(bytes) : bytes
+  return name.endsWith('flite.wasm') ? withSmallVoices(bytes) : bytes
 }
 
 /** Leaves imports of the other packages as they are, so that all share one copy of each. */
@@ -65,7 +63,7 @@ async function bundle(name: string, exports: string[]): Promise<string> {
   throw new Error(`${name} imports ${missing.join(', ')} when it runs.`)
 }
 
-const compress = async (name: string, content: string | Uint8Array<ArrayBuffer>, level: number) =>
+const compress = async (name: string, content: string | Uint8Array<ArrayBuffer>) =>
   Bun.write(join(folder, `${name}.zst`), await Bun.zstdCompress(content, { level }))
 
 /** Returns the module in the place of a package. `default` is no name of a variable. */
@@ -80,11 +78,11 @@ function moduleOf(name: string, exports: string[]): string {
 }
 
 const paths: Record<string, string[]> = {}
-for (const name of packageFiles) await compress(name, await contentOf(name), fileLevel)
+for (const name of packageFiles) await compress(name, await contentOf(name))
 for (const name of lazyPackages) {
   // Packages of CommonJS have names of exports only after they have run.
   const exports = Object.keys(await import(name))
-  await compress(`${name}.js`, await bundle(name, exports), scriptLevel)
+  await compress(`${name}.js`, await bundle(name, exports))
   const path = resolve(modules, `${name}.ts`)
   await Bun.write(path, moduleOf(name, exports))
   paths[name] = [path]

@@ -1,6 +1,7 @@
 import { readPackageFile } from '../../../kernel/public-files.ts'
 import { normalize } from './effect.ts'
 import type { Samples } from './ogg.ts'
+import { unpackModel, voiceModels } from './voice-models.ts'
 
 /** Words and their Flite voice. The first match wins. */
 const voices: [words: RegExp, voice: string][] = [
@@ -33,7 +34,11 @@ export async function voice(what: string, voiceDescription = ''): Promise<Sample
 
 /** Returns what a voice says as the bytes of a WAV file. */
 export const speak = (flite: WebAssembly.Module, name: string, line: string): Uint8Array =>
-  runWasiProgram(flite, ['flite', '-voice', name, '-t', line, '-o', '/a.wav'])
+  runWasiProgram(flite, ['flite', '-voice', name, '-t', line, '-o', '/a.wav'], (memory) => {
+    const [packed] = WebAssembly.Module.customSections(flite, name)
+    const model = voiceModels.find(({ voice: one }) => one === name)
+    if (model && packed) unpackModel(memory, model, new Uint8Array(packed))
+  })
 
 const ok = 0
 const badFile = 8
@@ -49,9 +54,13 @@ class Exit extends Error {}
 
 /**
  * Runs a WASI program (preview 1) that writes one file, and returns its bytes. The program has no
- * clock, folder, network or environment.
+ * clock, folder, network or environment. `prepare` gets its memory before it starts.
  */
-function runWasiProgram(program: WebAssembly.Module, words: string[]): Uint8Array {
+function runWasiProgram(
+  program: WebAssembly.Module,
+  words: string[],
+  prepare: (memory: Uint8Array) => void,
+): Uint8Array {
   const memory = new Memory()
   const written = new OutputFile()
   const calls = {
@@ -61,6 +70,7 @@ function runWasiProgram(program: WebAssembly.Module, words: string[]): Uint8Arra
   }
   const { exports } = new WebAssembly.Instance(program, { wasi_snapshot_preview1: calls })
   if (exports['memory'] instanceof WebAssembly.Memory) memory.own = exports['memory']
+  prepare(memory.bytes)
   try {
     if (typeof exports['_start'] === 'function') exports['_start']()
   } catch (error) {
