@@ -41,6 +41,7 @@ const parts: [name: string, isPart: (file: EmbeddedFile) => boolean][] = [
   ['libraries for pages', ({ name }) => name.startsWith('libraries/')],
   ['public files, as br', ({ name }) => name.startsWith('public/dist/')],
   ['samples', ({ name }) => name.startsWith('public/samples/')],
+  ['late code', ({ name }) => name.startsWith('late-code')],
   [
     'packages that no start needs, images, PDF, Ogg and licenses',
     ({ name }) => name.startsWith('packages/'),

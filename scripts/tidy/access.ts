@@ -66,7 +66,7 @@ const rights: Right[] = [
     imports: /^(node:)?fs(\/promises)?$/,
     // Besides storage: the database file, berth.toml, embedded files, the control socket,
     // certificates, copies of the data folder, and what /proc shows of a socket.
-    may: /^src\/((store|kernel\/(db|config))\/.*|(kernel\/(public-files|lazy-packages)|apps\/libraries\/embedded|server\/cli\/.*|server\/http\/socket-activation|server\/https\/https|server\/operator\/(control|backup))\.ts)$/,
+    may: /^src\/((store|kernel\/(db|config))\/.*|(kernel\/(public-files|lazy-packages|late-code)|apps\/libraries\/embedded|server\/cli\/.*|server\/http\/socket-activation|server\/https\/https|server\/operator\/(control|backup))\.ts)$/,
     what: 'touches files',
     fix: 'use Storage, or kernel/public-files.ts for what the binary carries',
   },

@@ -11,9 +11,9 @@ interface Export {
 
 /**
  * Files with readers outside the tree: drizzle-kit reads tables; the binary starts main and the
- * workers, and its build writes modules that import lazy-packages.ts.
+ * workers, and its build writes modules that import lazy-packages.ts and late-code.ts.
  */
-const read = /(\/tables\.ts|^src\/main\.ts|worker\.ts|\/lazy-packages\.ts)$/
+const read = /(\/tables\.ts|^src\/main\.ts|worker\.ts|\/(lazy-packages|late-code)\.ts)$/
 
 /**
  * Finds exports of src that no other file of the product or the scripts imports. An export that

@@ -1,5 +1,3 @@
-import { brotliCompressSync, constants } from 'node:zlib'
-
 import { agentOrders, slurs } from '../../kernel/forbidden-text.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { titleCharsMax } from '../../kernel/limits.ts'
@@ -171,6 +169,8 @@ function credentialFinding(page: Page): Finding | undefined {
 
 function compressed(identity: OwnBytes): { br?: OwnBytes; gzip?: OwnBytes } {
   if (identity.byteLength < compressBytesMin) return {}
+  // An import would embed the bytecode of Node's streams in the binary.
+  const { brotliCompressSync, constants } = process.getBuiltinModule('node:zlib')
   const params = {
     [constants.BROTLI_PARAM_QUALITY]: brotliQuality,
     [constants.BROTLI_PARAM_SIZE_HINT]: identity.byteLength,

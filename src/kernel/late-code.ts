@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+
+/** A module of the late code: its bytes there, and the kept modules that it needs. */
+export type LateModule = [at: number, bytes: number, kept: string[]]
+
+/** Modules that the program has outside the late code, by their names. */
+export type KeptModules = Record<string, () => Promise<object>>
+
+type Load = (name: string) => Promise<object>
+type Require = (name: string) => object
+/** The values that the code of a module reads first. */
+interface Surroundings {
+  require: Require
+  module: { exports: object }
+  load: Load
+}
+
+declare global {
+  /** The surroundings of the module that starts. A function around it would be parsed twice. */
+  var lateModule: Surroundings | undefined
+}
+
+const requireBuiltin: Require = createRequire(import.meta.url)
+
+/**
+ * Returns the function that loads a module of the late code with all that it imports. The binary
+ * compresses there what neither a start nor most workers import: see scripts/build-late-code.ts.
+ */
+export function createLoader(kept: KeptModules): Load {
+  let opened: LateCode | undefined
+  const open = (): LateCode => (opened ??= readCode())
+  const exportsOf = new Map<string, object>()
+
+  const require: Require = (name) => {
+    const known = exportsOf.get(name)
+    if (known) return known
+    const { index, code } = open()
+    const [at, bytes] = index[name] ?? []
+    if (at === undefined || bytes === undefined) return requireBuiltin(name)
+    const module = { exports: {} }
+    globalThis.lateModule = { require, module, load }
+    // Code in strict mode has its own scope.
+    void (0, eval)(new TextDecoder().decode(code.subarray(at, at + bytes)))
+    exportsOf.set(name, module.exports)
+    return module.exports
+  }
+
+  const load: Load = async (name) => {
+    const needs = exportsOf.has(name) ? [] : (open().index[name]?.[2] ?? [])
+    await Promise.all(
+      needs.map(async (one) => {
+        if (!exportsOf.has(one)) exportsOf.set(one, (await kept[one]?.()) ?? {})
+      }),
+    )
+    return require(name)
+  }
+  return load
+}
+
+interface LateCode {
+  index: Record<string, LateModule>
+  code: Uint8Array
+}
+
+/** Reads the index, which is the first line, and the code after it. */
+function readCode(): LateCode {
+  const bytes = Bun.zstdDecompressSync(readFileSync(join(import.meta.dir, 'late-code.zst')))
+  const end = bytes.indexOf('\n')
+  return { index: JSON.parse(bytes.toString('utf8', 0, end)), code: bytes.subarray(end + 1) }
+}
