@@ -19,7 +19,6 @@ export const lazyPackages: readonly string[] = [
   '@ai-sdk/replicate',
   '@elysiajs/swagger',
   '@modelcontextprotocol/server',
-  '@modelcontextprotocol/server/validators/ajv',
   '@noble/curves/secp256k1.js',
   '@noble/hashes/sha3.js',
   '@pydantic/genai-prices',

@@ -6,6 +6,8 @@ import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, isApiError, rejectRequest } from '../../kernel/errors.ts'
 import { fileProblem, readBodyBytes } from '../../kernel/http/body.ts'
 import type { IncomingCall } from '../../kernel/http/operation.ts'
+import { createValidator } from '../../kernel/http/validation.ts'
+import { lazy } from '../../kernel/lazy.ts'
 import { assetBytesMax } from '../../kernel/limits.ts'
 import { detectFileKind, type FileKind } from '../../store/file-kind.ts'
 import type { InputFile } from '../folders/unzip.ts'
@@ -17,13 +19,11 @@ const uploadBytesMax = Math.ceil(assetBytesMax / 3) * 4 + 65_536
 
 /**
  * Reads the file of a call: its body, or for application/json the data URL of `{ "data":
- * "data:..." }`. Other JSON is itself the file. Throws `asset_too_large`, and `bad_request` for an
- * invalid data URL.
+ * "data:..." }`. Other JSON is itself the file, except where the call has no request. Throws
+ * `asset_too_large`, and `bad_request` for an invalid data URL.
  */
 export async function readUpload({ source }: IncomingCall): Promise<Uint8Array> {
-  if ('value' in source) {
-    return fileIn(source.value) ?? new TextEncoder().encode(JSON.stringify(source.value))
-  }
+  if ('value' in source) return bytesOf(readEnvelope()(source.value).data)
   const { request } = source
   const bytes = await readBodyBytes(request, uploadBytesMax).catch(asTooLarge)
   const problem = fileProblem({ request, bytes })
@@ -32,6 +32,8 @@ export async function readUpload({ source }: IncomingCall): Promise<Uint8Array> 
   if (!/^application\/json\b/i.test(type) || !startsAsEnvelope(bytes)) return bytes
   return fileIn(parsed(bytes)) ?? bytes
 }
+
+const readEnvelope = lazy(() => createValidator(UploadEnvelopeSchema))
 
 const fileIn = (sent: unknown): Uint8Array | undefined =>
   Value.Check(UploadEnvelopeSchema, sent) ? bytesOf(sent.data) : undefined

@@ -211,18 +211,37 @@ describe('HTTP and MCP have equal outcomes', () => {
     expect(recordOf(http.body)['code']).toBe('bad_request')
   })
 
-  test.each(withBody)('for a field of a wrong type, except the message: %s', async (_, tool) => {
+  test.each(withBody)('for a field of a wrong type: %s', async (_, tool) => {
     const [field = '', schema] = Object.entries(fieldsOf(tool))[0] ?? []
     const wrong = { [field]: recordOf(schema)['type'] === 'boolean' ? 7 : true }
     const [http, mcp] = await both(tool, ({ args, body }) => ({
       args: { ...args, ...wrong },
       body: { ...body, ...wrong },
     }))
-    const codes = [http, mcp].map(({ isError, body }) => [isError, recordOf(body)['code']])
-    expect(codes).toEqual([
-      [true, 'bad_request'],
-      [true, 'bad_request'],
-    ])
+    expect(recordOf(http.body)['code']).toBe('bad_request')
+    expect(mcp).toEqual(http)
+  })
+
+  test.each(withBody)('for bad fields without a key: %s', async (_, tool) => {
+    const [http, mcp] = await both(tool, () => ({
+      key: undefined,
+      args: { burn: 1 },
+      body: { burn: 1 },
+    }))
+    if (tool.operation.access.auth === 'agent') expect(recordOf(http.body)['code']).toBe('no_key')
+    if (!tool.operation.path.includes(':')) expect(mcp).toEqual(http)
+  })
+
+  test.each(named(withIds))('for ids of another form: %s', async (_, tool) => {
+    const call = await callOf(tool, await world.known(describedOf(tool)), 'own')
+    const names = [...tool.places].flatMap(([name, place]) => (place === 'path' ? [name] : []))
+    const path = names.reduce(
+      (all, name) => all.replace(encodeURIComponent(String(call.args[name])), '!'),
+      call.path,
+    )
+    const wrong = Object.fromEntries(names.map((name) => [name, '!']))
+    const changed = { ...call, path, args: { ...call.args, ...wrong } }
+    expect(await overMcp(tool, changed)).toEqual(await overHttp(tool, changed))
   })
 
   const reading = tools.filter(({ operation }) => operation.method === 'GET')

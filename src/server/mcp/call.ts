@@ -20,7 +20,7 @@ import { fromHeader, toHeader } from '../../money/payments/x402/headers.ts'
 import { perform } from '../../money/perform.ts'
 import { errorEnvelope, internalErrorBody, knownError } from '../../people/error-response.ts'
 import { admit, innerContext, mayChange, record } from '../http/record.ts'
-import { fieldOf, type Tool } from './tools.ts'
+import { fieldOf, type Place, type Tool } from './tools.ts'
 
 /** The parts of an MCP message that a call needs beside its arguments. */
 export interface CallContext {
@@ -76,25 +76,43 @@ export async function runTool(
 }
 
 /**
+ * Returns the place of an argument in the request. An unknown one is where the operation rejects
+ * it; undefined where the operation takes no fields, and for the key.
+ */
+export function placeOf({ operation, definition, places }: Tool, name: string): Place | undefined {
+  const known = places.get(name)
+  if (known !== undefined || name === 'key' || definition.name !== operation.id) return known
+  const all = [...places.values()]
+  if (all.includes('body') || operation.input.body === 'none') return 'body'
+  return all.includes('query') ? 'query' : undefined
+}
+
+/**
  * Returns the call of a tool. Its key is the argument `key`, or else that of the MCP request. Its
  * payment is that of `_meta`.
  */
 function callOf(
   ctx: AppContext,
-  { operation, places }: Tool,
+  tool: Tool,
   args: Json,
   { mcpRequest, signal, meta }: CallContext,
   context: RequestContext,
 ): IncomingCall {
   const payment = recordOf(meta)[paymentName]
-  const at: Record<'path' | 'query' | 'body', Json> = { path: {}, query: {}, body: {} }
-  for (const [name, value] of Object.entries(args)) {
-    const place = places.get(name)
-    // Booleans are the texts true and false in a query.
-    if (place)
-      at[place][name] = place === 'query' && typeof value === 'boolean' ? String(value) : value
-  }
-  const hasBody = [...places.values()].includes('body')
+  const { operation, places } = tool
+  const { properties = {} } = tool.definition.inputSchema
+  const isFlag = (name: string): boolean => recordOf(properties[name])['type'] === 'boolean'
+  const argsOf = (place: Place): Json =>
+    Object.fromEntries(Object.entries(args).filter(([name]) => placeOf(tool, name) === place))
+  const at = { path: argsOf('path'), body: argsOf('body') }
+  // Booleans are the texts true and false in a query.
+  const query = Object.fromEntries(
+    Object.entries(argsOf('query')).map(([name, value]) => [
+      name,
+      isFlag(name) && typeof value === 'boolean' ? String(value) : value,
+    ]),
+  )
+  const hasBody = [...places.values()].includes('body') || Object.keys(at.body).length > 0
   try {
     const path = operation.path.replace(/:(\w+)|\*/g, (_, name: string = 'path') =>
       encodeURIComponent(String(at.path[name])),
@@ -110,7 +128,7 @@ function callOf(
       resource: agentApiUrl(ctx, `/api${path}`),
       // The description has no name for the rest of a path.
       params: operation.path.includes('*') ? { ...at.path, '*': at.path['path'] } : at.path,
-      query: at.query,
+      query,
       source: { value: hasBody ? at.body : undefined },
     }
   } catch (error) {

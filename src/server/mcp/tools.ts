@@ -7,7 +7,7 @@ import type {
   Schema,
 } from '../../site/guide/read-description.ts'
 
-type Place = 'path' | 'query' | 'body'
+export type Place = 'path' | 'query' | 'body'
 
 export interface Tool {
   definition: Definition

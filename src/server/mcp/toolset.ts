@@ -3,7 +3,6 @@ import {
   ProtocolError,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import { Ajv } from '@modelcontextprotocol/server/validators/ajv'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
@@ -11,12 +10,12 @@ import type { Pages } from '../../apps/viewer/pages.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import type { Operation } from '../../kernel/http/operation.ts'
 import { clientAddressGroup } from '../../kernel/http/request-context.ts'
-import { type Json, nullable } from '../../kernel/schema.ts'
+import { type Json, nullable, recordOf } from '../../kernel/schema.ts'
 import { second, stopwatch } from '../../kernel/time.ts'
 import { readDescription } from '../../site/guide/read-description.ts'
 import { type AppTool, createAppTools } from './app-tools.ts'
 import { findBatch, spentMessage } from './batch.ts'
-import { callTool, inputError } from './call.ts'
+import { callTool, inputError, placeOf } from './call.ts'
 import { serveResources } from './resources.ts'
 import type { Extension, ServedTool, Toolset } from './server.ts'
 import { type Tool, toolsOf, useToolsOf } from './tools.ts'
@@ -156,39 +155,34 @@ const instructionsOf = ({ urls }: AppContext, tools: Tool[]): string =>
     `${[...new Set(tools.map(areaOf))].join(', ')}. ${urls.mcp}?tools=core has the fewest.`,
   ].join(' ')
 
-const ajv = new Ajv({ strict: false, validateFormats: false })
-type Check = ReturnType<typeof ajv.compile>
-type SchemaError = NonNullable<Check['errors']>[number]
-const checks = new Map<Tool, Check>()
-
-/** Returns the first problem with the arguments of a call, without repeating their values. */
+/**
+ * Returns why arguments are no call of the operation, without repeating their values; undefined for
+ * all that its own checks reject, with the same error as over HTTP.
+ */
 function findInputProblem(tool: Tool, args: Json): string | undefined {
-  const check = checks.get(tool) ?? ajv.compile(tool.definition.inputSchema)
-  checks.set(tool, check)
-  if (!check(args)) return describeProblem(check.errors?.[0])
-  // An empty or dotted segment would change the path of the operation.
-  const bad = [...tool.places].find(
-    ([name, place]) => place === 'path' && /^\.{0,2}$/.test(String(args[name])),
+  const { definition, places } = tool
+  const { properties = {}, required = [] } = definition.inputSchema
+  for (const name of Object.keys(args)) {
+    if (name !== 'key' && placeOf(tool, name) === undefined)
+      return `"${name.slice(0, 100)}" is not a field of this operation. Remove it.`
+  }
+  for (const name of required) {
+    const isChecked = definition.name === tool.operation.id && places.get(name) !== 'path'
+    if (!isChecked && args[name] === undefined) return `"${name}" is missing.`
+  }
+  const { key } = args
+  if (key !== undefined && typeof key !== 'string') return '"key" must be a string.'
+  const bad = [...places].find(
+    ([name, place]) => place === 'path' && !isSegment(recordOf(properties[name]), args[name]),
   )
   return bad && `"${bad[0]}" is invalid.`
 }
 
-function describeProblem(error: SchemaError | undefined): string {
-  const field = error?.instancePath.slice(1).replaceAll('/', '.') ?? ''
-  const inside = (name: unknown): string => `${field && `${field}.`}${String(name).slice(0, 100)}`
-  switch (error?.keyword) {
-    case 'additionalProperties': {
-      const name = inside(error.params['additionalProperty'])
-      return `"${name}" is not a field of this operation. Remove it.`
-    }
-    case 'required':
-      return `"${inside(error.params['missingProperty'])}" is missing.`
-    case 'enum':
-      return `"${field}" is one of ${[error.params['allowedValues']].flat().join(', ')}.`
-    default:
-      return `"${field}" ${error?.message ?? 'is invalid'}.`
-  }
-}
+/** Returns whether a value is a segment of a path. An empty or dotted one would change the path. */
+const isSegment = ({ type }: Json, value: unknown): boolean =>
+  typeof value === 'string'
+    ? !/^\.{0,2}$/.test(value)
+    : typeof value === 'number' && (type === 'integer' || type === 'number')
 
 /** The fields of a job (get_job) that decide whether to wait on. */
 const JobResponse = Type.Object({
