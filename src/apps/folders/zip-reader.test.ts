@@ -7,7 +7,7 @@ import { skillText } from '../../testing/fixtures/folders.ts'
 import { noise } from '../../testing/fixtures/random.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 import { buildZip } from '../../testing/fixtures/zips.ts'
-import { ZipReader } from './zip-reader.ts'
+import { ZipReader } from './request.ts'
 
 const mb = 1_048_576
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
