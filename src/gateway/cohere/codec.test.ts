@@ -310,6 +310,21 @@ test('the output and its thoughts stay within the limit', () => {
   expect(sent({ reasoning: { effort: 'none' } }).thinking).toEqual({ type: 'disabled' })
 })
 
+test('numbers and stop sequences stay within the limits of Cohere', () => {
+  const penalties = { presencePenalty: -2, frequencyPenalty: 1.5 }
+  const stop = ['a', 'b', 'c', 'd', 'e', 'f']
+  const sampling = { temperature: 0, topP: 1, topK: 600, seed: 7, ...penalties }
+  expect(sent({ sampling, stop })).toMatchObject({
+    temperature: 0,
+    p: 0.99,
+    k: 500,
+    presence_penalty: 0,
+    frequency_penalty: 1,
+    seed: 7,
+    stop_sequences: stop.slice(0, 5),
+  })
+})
+
 test('only a system message becomes a message of the user', () => {
   const messages = [{ role: 'system' as const, content: hello.content }]
   expect(sent({ messages }).messages).toEqual([{ role: 'user', content: 'Hello.' }])

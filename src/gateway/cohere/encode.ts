@@ -1,4 +1,4 @@
-import { type Json, pickFields, recordOf, recordsIn } from '../../kernel/schema.ts'
+import { type Json, lookUp, pickFields, recordOf, recordsIn } from '../../kernel/schema.ts'
 import type {
   AssistantMessage,
   CallPart,
@@ -15,7 +15,7 @@ import { isSystem } from '../conversation/contents.ts'
 import { shareOfEffort } from '../conversation/effort.ts'
 import { dataUrlOf, labelByContent } from '../conversation/media.ts'
 import { unknownFields, writeSampling } from '../conversation/sampling.ts'
-import { allowedTools, completeTool, modeOf, schemaOf } from '../conversation/tools.ts'
+import { allowedTools, completeTool, modeOf, objectText, schemaOf } from '../conversation/tools.ts'
 import { rejectChoices, rejectCustomTools, unsupportedMedia } from '../conversation/unsupported.ts'
 import { passedFields, samplingNames } from './decode.ts'
 import { CohereReader, readWhole } from './read.ts'
@@ -108,14 +108,33 @@ function buildBody(request: ChatRequest, limit: number): Json {
   return {
     messages,
     ...(documents.length > 0 && { documents }),
-    ...writeSampling(sampling, samplingNames),
-    ...(stop.length > 0 && { stop_sequences: stop }),
+    ...encodeSampling(sampling),
+    ...(stop.length > 0 && { stop_sequences: stop.slice(0, stopsMax) }),
     ...encodeTools(request),
     ...encodeFormat(request),
     ...(reasoning && encodeThinking(reasoning, limit)),
     ...(logprobs !== undefined && { logprobs: true }),
   }
 }
+
+/** Cohere's maximum of stop sequences. */
+const stopsMax = 5
+
+/** The limits of Cohere's numbers, where other APIs have wider ones. */
+const samplingLimits: Record<string, readonly [min: number, max: number]> = {
+  p: [0.01, 0.99],
+  k: [0, 500],
+  frequency_penalty: [0, 1],
+  presence_penalty: [0, 1],
+}
+
+const encodeSampling = (sampling: ChatRequest['sampling']): Json =>
+  Object.fromEntries(
+    Object.entries(writeSampling(sampling, samplingNames)).map(([name, value]) => {
+      const [min, max] = lookUp(samplingLimits, name) ?? [-Infinity, Infinity]
+      return [name, Math.min(Math.max(Number(value), min), max)]
+    }),
+  )
 
 /** Encodes tools. Cohere has no choice among them, so a model gets only those that it may call. */
 function encodeTools(request: ChatRequest): Json {
@@ -267,6 +286,6 @@ function encodeAssistant({ content }: AssistantMessage): Json[] {
 }
 
 function encodeCall({ id, name, arguments: args, isCustom }: CallPart): Json {
-  const text = isCustom ? JSON.stringify({ input: args }) : args || '{}'
+  const text = isCustom ? JSON.stringify({ input: args }) : objectText(args)
   return { id, type: 'function', function: { name, arguments: text } }
 }

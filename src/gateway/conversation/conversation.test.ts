@@ -7,7 +7,7 @@ import type { Message } from './chat-request.ts'
 import { countChars, fileIdOf, hasContent, mediaIn, replaceMedia } from './contents.ts'
 import { mediaTypeOf, parseDataUrl } from './media.ts'
 import { parseSeal, sealText } from './sealed-thought.ts'
-import { originalId, portableId } from './tools.ts'
+import { originalId, portableId, withUniqueCalls } from './tools.ts'
 
 test('every id of a call comes back, in letters that every client takes', () => {
   const ids = [
@@ -48,6 +48,34 @@ test.each(apiNames)('a call without an id gets one that no other turn has (%s)',
       .flatMap((event) => (event.type === 'call' ? [event.id] : []))
   const ids = [...idsOf(), ...idsOf()]
   for (const id of ids) expect(id).toMatch(/^call_\w{12}$/)
+  expect(new Set(ids).size).toBe(2)
+})
+
+test('a call whose id another call has gets its own, in each form of a response', () => {
+  const call = (index: number) => ({ index, id: 'f:0', function: { name: 'f', arguments: '{}' } })
+  const content = [{ type: 'call', id: 'f:0', name: 'f', arguments: '{}' } as const]
+  const request = (messages: Message[]) => ({
+    messages,
+    tools: [{ name: 'f' }],
+    choices: 1,
+    sampling: {},
+    stop: [],
+    extra: {},
+  })
+  const idsOf = (events: readonly ChatEvent[] = []) =>
+    events.flatMap((event) => (event.type === 'call' ? [event.id] : []))
+  const { upstream } = apis.chat
+  const fresh = withUniqueCalls(upstream, request([]))
+  const later = withUniqueCalls(upstream, request([{ role: 'assistant', content }]))
+  const whole = { choices: [{ message: { tool_calls: [call(0), call(1)] } }] }
+  const own = expect.stringMatching(/^call_\w{12}$/)
+  expect(idsOf(fresh.readWhole(whole))).toEqual(['f:0', own])
+  expect(idsOf(later.readWhole(whole))).toEqual([own, own])
+  const reader = later.createReader()
+  const chunk = (index: number) =>
+    JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: [call(index)] } }] })
+  const ids = [...idsOf(reader.read(chunk(0))), ...idsOf(reader.read(chunk(1)))]
+  expect(ids).toEqual([own, own])
   expect(new Set(ids).size).toBe(2)
 })
 

@@ -43,7 +43,7 @@ const lacks: Record<ApiName, ReadonlySet<Feature>> = {
   // Its thoughts are encrypted. This gateway takes no files by address from its clients, and a
   // custom tool of them is a function with one string.
   responses: features(`
-    cacheMarks callSignature choices custom customTool failedResult fileUrl minP penalties
+    cacheMarks callSignature choices custom customTool failedResult fileUrl longIds minP penalties
     seed signedByAnthropic signedByGoogle stop topK unsigned video wholeCache
   `),
   // A thinking budget replaces an effort.

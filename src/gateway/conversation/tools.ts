@@ -1,6 +1,8 @@
-import { newId } from '../../kernel/ids.ts'
+import { newId, sha256 } from '../../kernel/ids.ts'
 import { asString, isRecord, type Json, parseRecord } from '../../kernel/schema.ts'
+import type { ChatEvent } from './chat-event.ts'
 import type { CallPart, ChatRequest, Tool, ToolChoice } from './chat-request.ts'
+import type { UpstreamCodec } from './codec.ts'
 
 /** The schema of a tool without arguments: upstreams reject an empty one. */
 export const emptySchema = { type: 'object', properties: {} }
@@ -19,9 +21,9 @@ export const readFunction = ({ parameters, ...about }: Json): Tool => ({
   ...(isRecord(parameters) && { parameters }),
 })
 
-/** Returns a schema, and that of no arguments for one that is empty. */
+/** Returns a schema of arguments with its type: upstreams reject one without. */
 export const completeSchema = (schema: unknown): unknown =>
-  isRecord(schema) && Object.keys(schema).length === 0 ? emptySchema : schema
+  isRecord(schema) && schema.type === undefined ? { ...emptySchema, ...schema } : schema
 
 /** Returns the schema of a tool's arguments. */
 export const schemaOf = ({ parameters = {} }: Tool): unknown => completeSchema(parameters)
@@ -50,6 +52,10 @@ export const modeOf = (choice: ToolChoice = 'auto') =>
 export const parseArguments = (text: string): Json =>
   text.trim() === '' ? {} : (parseRecord(text) ?? { arguments: text })
 
+/** Returns the arguments of a call as JSON of an object. Upstreams reject other texts. */
+export const objectText = (text: string): string =>
+  parseRecord(text) ? text : JSON.stringify(parseArguments(text))
+
 /** Returns the arguments of a call as an object: the text of a custom tool is its `input`. */
 export const argumentsOf = ({ arguments: text, isCustom }: CallPart): Json =>
   isCustom ? { input: text } : parseArguments(text)
@@ -75,6 +81,56 @@ export function originalId(id: string): string {
 /** Returns the id that an upstream sent, or a new one: no two turns may have the same. */
 export const callIdOf = (...sent: unknown[]): string =>
   sent.map(asString).find((id) => id !== '') ?? `call_${newId()}`
+
+/**
+ * Returns a codec for the response to a request. Its calls have ids that no other call has: some
+ * models number them anew in each turn, and clients know a call by its id alone.
+ */
+export function withUniqueCalls(
+  codec: UpstreamCodec,
+  { tools, messages }: ChatRequest,
+): UpstreamCodec {
+  if (tools.length === 0) return codec
+  const earlier = messages.flatMap(({ content }) =>
+    content.flatMap((part) => (part.type === 'call' ? [part.id] : [])),
+  )
+  return {
+    ...codec,
+    readWhole: (response) => renameRepeated(codec.readWhole(response), new Set(earlier)),
+    createReader: () => {
+      const reader = codec.createReader()
+      const known = new Set(earlier)
+      return {
+        read: (data) => renameRepeated(reader.read(data), known),
+        end: () => renameRepeated(reader.end(), known),
+      }
+    },
+  }
+}
+
+/** Gives the calls among events whose ids are known new ones, and adds theirs. */
+function renameRepeated<Events extends ChatEvent[] | undefined>(
+  events: Events,
+  known: Set<string>,
+): Events {
+  for (const event of events ?? []) {
+    if (event.type !== 'call') continue
+    if (known.has(event.id)) event.id = callIdOf()
+    known.add(event.id)
+  }
+  return events
+}
+
+/** Returns letters and digits that stand for an id, always the same. */
+export const shortId = (id: string): string =>
+  BigInt(`0x${sha256(id).slice(0, 16)}`)
+    .toString(36)
+    .padStart(9, '0')
+    .slice(-9)
+
+/** Returns an id of at most `charsMax` characters: itself, or one that stands for it. */
+export const idWithin = (id: string, charsMax: number): string =>
+  id.length > charsMax ? `call_${shortId(id)}` : id
 
 /** Returns arguments as JSON. Some clients send an object, or nothing for a tool without any. */
 export function argumentsText(args: unknown): string {

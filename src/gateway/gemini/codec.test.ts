@@ -378,6 +378,8 @@ describe('a request to Google', () => {
     const newer = encode(request, target('gemini-3-pro-preview'))
     expect(newer.generationConfig).toEqual({ ...shared, ...more, presencePenalty: 0.3 })
     expect(geminiCodec.ignoredFields(request)).toEqual(['logit_bias', 'min_p'])
+    const large = chat([userMessage('Hi')], { sampling: { seed: 2 ** 32 + 7 } })
+    expect(encode(large).generationConfig).toMatchObject({ seed: 7 })
   })
 
   test("a client's own request is unchanged, except for what costs more or is foreign", () => {

@@ -24,7 +24,7 @@ import type { EncodedRequest, Target, UpstreamCodec } from '../conversation/code
 import { isSystem } from '../conversation/contents.ts'
 import { addressTypes, mediaTypeOf, typeOfAddress } from '../conversation/media.ts'
 import { unknownFields, writeSampling } from '../conversation/sampling.ts'
-import { argumentsOf, completeSchema, emptySchema, schemaOf } from '../conversation/tools.ts'
+import { argumentsOf, emptySchema, schemaOf } from '../conversation/tools.ts'
 import { rejectCustomTools } from '../conversation/unsupported.ts'
 import { contentsOf, fieldsOf, listOf, partFields, partsOf, textsOf } from './contents.ts'
 import { knownConfig, passedFields, samplingNames } from './decode.ts'
@@ -123,10 +123,14 @@ function writeRequest(request: ChatRequest, target: Target): Json {
 /** Google's maximum of stop sequences. */
 const stopsMax = 5
 
-/** Gemini 2.5 rejects penalties, except at Vertex AI. */
+/** Gemini 2.5 rejects penalties, except at Vertex AI. A seed has 32 bits. */
 function encodeSampling({ sampling }: ChatRequest, model: string): Json {
   const { presencePenalty: _, frequencyPenalty: __, ...others } = samplingNames
-  return writeSampling(sampling, /gemini-2\.5(?:[.-]|$)/.test(model) ? others : samplingNames)
+  const { seed, ...numbers } = sampling
+  return {
+    ...writeSampling(numbers, /gemini-2\.5(?:[.-]|$)/.test(model) ? others : samplingNames),
+    ...(seed !== undefined && { seed: seed | 0 }),
+  }
 }
 
 const encodeLogprobs = (logprobs: number | undefined): Json =>
@@ -275,7 +279,8 @@ function passTools(raw: unknown): Json {
 const withoutEmptySchema = (declaration: Json): Json =>
   Object.fromEntries(
     Object.entries(declaration).filter(
-      ([name, value]) => !/^parameters/.test(name) || value === completeSchema(value),
+      ([name, value]) =>
+        !/^parameters/.test(name) || !isRecord(value) || Object.keys(value).length > 0,
     ),
   )
 

@@ -1,12 +1,5 @@
 /** One file, because the fields of a request and its messages are written together. */
-import {
-  asString,
-  isRecord,
-  type Json,
-  pickFields,
-  recordOf,
-  recordsIn,
-} from '../../kernel/schema.ts'
+import { asString, isRecord, type Json, pickFields, recordsIn } from '../../kernel/schema.ts'
 import { markOf, withoutTtl } from '../conversation/cache-mark.ts'
 import type {
   AssistantMessage,
@@ -25,7 +18,13 @@ import { isSystem } from '../conversation/contents.ts'
 import { mediaTypeOf } from '../conversation/media.ts'
 import { unknownFields } from '../conversation/sampling.ts'
 import { parseSeal } from '../conversation/sealed-thought.ts'
-import { allowedTools, argumentsOf, emptySchema, portableId } from '../conversation/tools.ts'
+import {
+  allowedTools,
+  argumentsOf,
+  completeSchema,
+  portableId,
+  schemaOf,
+} from '../conversation/tools.ts'
 import { rejectChoices, rejectCustomTools, unsupportedMedia } from '../conversation/unsupported.ts'
 import { samplingNames } from './decode.ts'
 import { budgetWithin, featuresOf, type ModelFeatures, toThinking } from './model-features.ts'
@@ -127,7 +126,7 @@ const mapRecords = (list: unknown, change: (item: Json) => Json): unknown =>
 const toOwnTool = (tool: Json): Json =>
   withoutTtl({
     ...tool,
-    ...(isRecord(tool.input_schema) && { input_schema: toInputSchema(tool.input_schema) }),
+    ...(tool.input_schema !== undefined && { input_schema: completeSchema(tool.input_schema) }),
   })
 
 /** Corrects a message. One of nothing but thinking of another model is left out. */
@@ -251,18 +250,15 @@ function toTools(
   return format?.tool ? [...own, format.tool] : own
 }
 
-function toTool({ name, description, parameters, isCached }: Tool): Json {
+function toTool(tool: Tool): Json {
+  const { name, description, isCached } = tool
   return {
     name,
     ...(description !== undefined && { description }),
-    input_schema: toInputSchema(recordOf(parameters)),
+    input_schema: schemaOf(tool),
     ...markOf(isCached),
   }
 }
-
-/** The API requires the type of an input. */
-const toInputSchema = (schema: Json): Json =>
-  Object.keys(schema).length === 0 ? emptySchema : { ...schema, type: schema.type ?? 'object' }
 
 function toToolChoice(
   { toolChoice = 'auto', isSerial }: ChatRequest,

@@ -292,6 +292,47 @@ describe('a request that upstreams refuse is repaired', () => {
     })
   })
 
+  test('a schema without a type, and arguments that are no object', () => {
+    const properties = { a: { type: 'string' } }
+    const body = {
+      tools: [{ type: 'function', function: { name: 'f', parameters: { properties } } }],
+      messages: [
+        user('x'),
+        { role: 'assistant', content: null, tool_calls: [fn('c1', 'f', '[1]')] },
+        { role: 'tool', tool_call_id: 'c1', content: 'y' },
+      ],
+    }
+    expect(written(body)).toMatchObject({
+      tools: [{ function: { parameters: { type: 'object', properties } } }],
+      messages: [{}, { tool_calls: [fn('c1', 'f', '{"arguments":"[1]"}')] }, {}],
+    })
+  })
+
+  test('more texts that end the output than the upstream takes', () => {
+    const body = { stop: ['a', 'b', 'c', 'd', 'e'] }
+    expect(written(body, openai).stop).toEqual(['a', 'b', 'c', 'd'])
+    expect(written(body).stop).toEqual(body.stop)
+  })
+
+  test('turns in the order that Mistral requires', () => {
+    const results = [
+      user('x'),
+      { role: 'assistant', content: null, tool_calls: [fn('abcdefghi', 'f')] },
+      { role: 'tool', tool_call_id: 'abcdefghi', content: 'y' },
+    ]
+    const begun = { role: 'assistant', content: 'Well' }
+    const messages = [...results, user('and?'), begun]
+    expect(sentMessages(messages)).toEqual(messages)
+    expect(sentMessages(messages, mistral)).toEqual([
+      ...results,
+      { role: 'assistant', content: 'OK.' },
+      user('and?'),
+      { ...begun, prefix: true },
+    ])
+    const ordered = [...results, { role: 'assistant', content: 'z' }, user('and?')]
+    expect(sentMessages(ordered, mistral)).toEqual(ordered)
+  })
+
   test('LiteLLM’s signature of a call in the place where Google reads it', () => {
     const call = { ...fn('c1', 'f'), provider_specific_fields: { thought_signature: 'S' } }
     const result = { role: 'tool', tool_call_id: 'c1', content: 'y' }

@@ -18,7 +18,7 @@ import type { EncodedRequest, Target, UpstreamCodec } from '../conversation/code
 import { isMedia } from '../conversation/contents.ts'
 import { effortOf } from '../conversation/effort.ts'
 import { openAiNames, writeSampling } from '../conversation/sampling.ts'
-import { schemaOf } from '../conversation/tools.ts'
+import { objectText, schemaOf } from '../conversation/tools.ts'
 import { type Family, familyOf } from './families.ts'
 import { writeMedia } from './media.ts'
 import { createChatReader, readWholeChat } from './read.ts'
@@ -119,7 +119,7 @@ function bodyOf(request: ChatRequest, family: Family): Json {
     ...(request.outputMax !== undefined && { max_tokens: request.outputMax }),
     ...(request.choices > 1 && { n: request.choices }),
     ...writeSampling(sampling, openAiNames),
-    ...(stop.length > 0 && { stop }),
+    ...(stop.length > 0 && { stop: stop.slice(0, family.stopsMax) }),
     ...(effort !== undefined && { reasoning_effort: effort }),
     ...(format && { response_format: writeFormat(format) }),
     ...(logprobs !== undefined && { logprobs: true }),
@@ -273,8 +273,12 @@ function encodeMessages(messages: readonly Message[], family: Family): Json[] {
 
 /** Returns whether a family refuses messages that others take, or loses what they say. */
 function needsRewrite(messages: unknown, family: Family): boolean {
-  const { thinking, hasCacheMarks, callId } = family
-  return recordsIn(messages).some((message) => {
+  const { thinking, hasCacheMarks, callId, hasStrictTurns } = family
+  const sent = recordsIn(messages)
+  if (hasStrictTurns && sent.some((message, at) => isOutOfTurn(message, sent[at - 1]))) return true
+  const last = sent.at(-1)
+  if (hasStrictTurns && last?.role === 'assistant' && last.prefix !== true) return true
+  return sent.some((message) => {
     const calls = recordsIn(message.tool_calls)
     const ids = [...calls.map(({ id }) => id), message.tool_call_id]
     if (callId && ids.some((id) => typeof id === 'string' && callId(id) !== id)) return true
@@ -285,6 +289,9 @@ function needsRewrite(messages: unknown, family: Family): boolean {
     return thinking !== 'reasoning_content' || textOf(message.reasoning_content) === ''
   })
 }
+
+const isOutOfTurn = ({ role }: Json, before: Json | undefined): boolean =>
+  role === 'user' && before?.role === 'tool'
 
 const hasThinking = (message: Json): boolean =>
   thinkingTextOf(message) !== '' || readDetails(message).length > 0
@@ -317,12 +324,23 @@ class MessageWriter {
 
   end(): Json[] {
     this.addMedia()
+    const last = this.written.at(-1)
+    const isPrefix = last?.role === 'assistant' && last.tool_calls === undefined
+    if (this.family.hasStrictTurns && isPrefix) last.prefix = true
     return this.written
   }
 
   private addMedia(): void {
-    if (this.media.length > 0) this.written.push({ role: 'user', content: this.media })
+    if (this.media.length > 0) this.pushUser({ content: this.media })
     this.media = []
+  }
+
+  private pushUser(sent: Json): void {
+    const message = { role: 'user', ...sent }
+    if (this.family.hasStrictTurns && isOutOfTurn(message, this.written.at(-1))) {
+      this.written.push({ role: 'assistant', content: 'OK.' })
+    }
+    this.written.push(message)
   }
 
   private addUser({ content, extra }: UserMessage): void {
@@ -331,7 +349,7 @@ class MessageWriter {
     )
     const all = [...this.media, ...parts]
     this.media = []
-    this.written.push({ role: 'user', ...extra, content: simple(all) })
+    this.pushUser({ ...extra, content: simple(all) })
   }
 
   private addResult(message: ToolMessage): void {
@@ -430,7 +448,7 @@ class MessageWriter {
     const { name, isCustom, signature, isCached } = call
     const called = isCustom
       ? { type: 'custom', custom: { name, input: call.arguments } }
-      : { type: 'function', function: { name, arguments: call.arguments || '{}' } }
+      : { type: 'function', function: { name, arguments: objectText(call.arguments) } }
     return {
       id: this.idOf(call.id),
       ...called,

@@ -1,4 +1,4 @@
-import { sha256 } from '../../kernel/ids.ts'
+import { idWithin, shortId } from '../conversation/tools.ts'
 
 /**
  * The kinds of upstreams with OpenAI's chat API, and what each writes differently. The listed
@@ -20,6 +20,10 @@ export interface Family {
   hasAllowedTools?: boolean
   /** It knows Google's `extra_content` on tool calls, or ignores it. */
   hasExtraContent?: boolean
+  /** It rejects a user after a tool, and a turn of the model at the end without `prefix`. */
+  hasStrictTurns?: boolean
+  /** Its maximum of texts that end the output. */
+  stopsMax?: number
   /** Its name of `seed`, which it rejects. */
   seedName?: string
   /** Returns an id of a tool call that it takes. */
@@ -63,13 +67,6 @@ const ofServers = words(`
 
 const fields = (more: string): ReadonlySet<string> => new Set([...shared, ...words(more)])
 
-/** Returns letters and digits that stand for an id, always the same. */
-const shortId = (id: string): string =>
-  BigInt(`0x${sha256(id).slice(0, 16)}`)
-    .toString(36)
-    .padStart(9, '0')
-    .slice(-9)
-
 const openAiIdCharsMax = 40
 
 const families = {
@@ -77,7 +74,8 @@ const families = {
     fields: fields('moderation'),
     thinking: 'none',
     hasAllowedTools: true,
-    callId: (id) => (id.length > openAiIdCharsMax ? `call_${shortId(id)}` : id),
+    callId: (id) => idWithin(id, openAiIdCharsMax),
+    stopsMax: 4,
   },
   openrouter: {
     fields: fields(
@@ -91,6 +89,7 @@ const families = {
       'citation_options disable_tool_validation documents include_reasoning reasoning_format',
     ),
     thinking: 'reasoning',
+    stopsMax: 4,
   },
   together: {
     fields: fields('chat_template_kwargs compliance context_length_exceeded_behavior echo'),
@@ -99,6 +98,7 @@ const families = {
   deepseek: { fields: fields('thinking'), thinking: 'reasoning_content' },
   mistral: {
     fields: fields('document_image_limit document_page_limit prompt_mode safe_prompt'),
+    hasStrictTurns: true,
     seedName: 'random_seed',
     thinking: 'parts',
     callId: (id) => (/^[a-zA-Z0-9]{9}$/.test(id) ? id : shortId(id)),

@@ -4,6 +4,7 @@ import { second } from '../../kernel/time.ts'
 import type { ChatRequest, Message } from '../conversation/chat-request.ts'
 import type { UpstreamCodec } from '../conversation/codec.ts'
 import { mediaIn } from '../conversation/contents.ts'
+import { withUniqueCalls } from '../conversation/tools.ts'
 import { type ChatDialect, createChatCodec } from '../openai-chat/encode.ts'
 import { familyOf } from '../openai-chat/families.ts'
 import { responsesCodec } from '../responses/encode.ts'
@@ -76,7 +77,9 @@ async function sendAs(
 ): Promise<SentChat> {
   const { path, body } = codec.encode(request, target)
   const sent = await send(path, signal, JSON.stringify(body))
-  return 'rejected' in sent ? sent : { ...sent, codec, ignored: codec.ignoredFields(request) }
+  if ('rejected' in sent) return sent
+  const ignored = codec.ignoredFields(request)
+  return { ...sent, codec: withUniqueCalls(codec, request), ignored }
 }
 
 /**
@@ -84,12 +87,15 @@ async function sendAs(
  * that API, and one of another that asks for reasoning or returns it. OpenAI's chat shows none.
  */
 function needsResponses(request: ChatRequest): boolean {
-  const { raw, messages, reasoning, choices } = request
+  const { raw, messages, reasoning, choices, outputMax = Infinity } = request
   if (raw?.api === 'responses') return true
   const isReturned = ({ content }: Message): boolean =>
     content.some((part) => part.type === 'thinking' && part.origin === 'responses')
   const isThinking = reasoning !== undefined || messages.some(isReturned)
-  const isPossible = choices === 1 && mediaIn(messages).every(({ type }) => type !== 'video')
+  const isPossible =
+    choices === 1 &&
+    outputMax >= responsesOutputMin &&
+    mediaIn(messages).every(({ type }) => type !== 'video')
   return (
     raw?.api !== 'chat' &&
     isThinking &&
@@ -97,6 +103,9 @@ function needsResponses(request: ChatRequest): boolean {
     responsesCodec.ignoredFields(request).length === 0
   )
 }
+
+/** OpenAI rejects a lower limit of the output there. */
+const responsesOutputMin = 16
 
 const isOpenAi = (baseUrl: string): boolean =>
   /(^|\.)openai\.com$/.test(URL.parse(baseUrl)?.hostname ?? '')

@@ -210,6 +210,20 @@ describe('an upstream with this API', () => {
     })
   })
 
+  test('gets ids of calls within its 64 characters', () => {
+    const [long, args] = [`call_${'x'.repeat(90)}`, '{"at":1}']
+    const part = { type: 'call', id: long, name: 'depth', arguments: args } as const
+    const result = { role: 'tool', callId: long, content: [] } as const
+    const messages = [
+      { role: 'assistant' as const, content: [part] },
+      { ...result, content: [] },
+    ]
+    const short = expect.stringMatching(/^call_\w{9}$/)
+    const { input } = encode({ messages })
+    expect(input).toMatchObject([{ call_id: short, arguments: args }, { call_id: short }])
+    expect(Object(input)[0].call_id).toBe(Object(input)[1].call_id)
+  })
+
   test('never gets a larger limit than is held, and none where it stops by itself', () => {
     expect(encode({ outputMax: 900 })).toMatchObject({ max_output_tokens: 500 })
     expect(encode({ outputMax: 50 })).toMatchObject({ max_output_tokens: 50 })

@@ -25,7 +25,7 @@ import { effortOf } from '../conversation/effort.ts'
 import { dataUrlOf, labelByContent } from '../conversation/media.ts'
 import { unknownFields } from '../conversation/sampling.ts'
 import { parseSeal } from '../conversation/sealed-thought.ts'
-import { completeTool, portableId } from '../conversation/tools.ts'
+import { completeTool, idWithin, objectText, portableId, schemaOf } from '../conversation/tools.ts'
 import { rejectChoices, unsupportedMedia } from '../conversation/unsupported.ts'
 import { isOwnId } from './decode-input.ts'
 import { samplingNames, unreadFields } from './decode.ts'
@@ -219,7 +219,8 @@ function writeText(format: OutputFormat | undefined, verbosity: unknown): Json {
   return { format: written, ...more }
 }
 
-function writeTool({ name, description, parameters, isStrict, isCustom }: Tool): Json {
+function writeTool(tool: Tool): Json {
+  const { name, description, parameters, isStrict, isCustom } = tool
   const described = { name, ...(description !== undefined && { description }) }
   if (isCustom) {
     return { type: 'custom', ...described, ...(parameters && { format: writeFormat(parameters) }) }
@@ -227,7 +228,7 @@ function writeTool({ name, description, parameters, isStrict, isCustom }: Tool):
   return {
     type: 'function',
     ...described,
-    parameters: { type: 'object', properties: {}, ...parameters },
+    parameters: schemaOf(tool),
     // Functions are strict here by default, and nowhere else.
     strict: isStrict ?? false,
   }
@@ -307,11 +308,14 @@ function writeThought({ id, text, signature, origin }: ThinkingPart): Json | und
   }
 }
 
+/** Returns an id as the API takes it: at most 64 characters. */
+const takenId = (id: string): string => idWithin(portableId(id), 64)
+
 function writeCall({ id, name, arguments: args, isCustom }: CallPart): Json {
-  const call_id = portableId(id)
+  const call_id = takenId(id)
   return isCustom
     ? { type: 'custom_tool_call', call_id, name, input: args }
-    : { type: 'function_call', call_id, name, arguments: args || '{}' }
+    : { type: 'function_call', call_id, name, arguments: objectText(args) }
 }
 
 function writeResult({ callId, content, isError }: ToolMessage, isCustom: boolean): Json {
@@ -321,7 +325,7 @@ function writeResult({ callId, content, isError }: ToolMessage, isCustom: boolea
   const failed: TextPart[] = isError ? [{ type: 'text', text: 'Error:' }] : []
   return {
     type: isCustom ? 'custom_tool_call_output' : 'function_call_output',
-    call_id: portableId(callId),
+    call_id: takenId(callId),
     output: isText ? `${isError ? 'Error: ' : ''}${texts}` : writeParts([...failed, ...content]),
   }
 }

@@ -7,7 +7,18 @@ import { startWithProviders } from '../../testing/fixtures/with-providers.ts'
 import { chargeOf } from '../models/charge.ts'
 import { createUsage } from '../models/usage.ts'
 
-const names = ['ok', '500', 'other', 'tools', 'failed', 'absent', 'sealed', 'silent', 'effort']
+const names = [
+  'ok',
+  '500',
+  'other',
+  'tools',
+  'failed',
+  'absent',
+  'sealed',
+  'silent',
+  'effort',
+  'short',
+]
 const text = fakeText.join('')
 
 const fake = startFakeUpstream()
@@ -249,6 +260,18 @@ describe('a chat is sent', () => {
       }
     })
     expect(received.map(({ path }) => path)).toEqual(['/v1/responses', chat, '/v1/responses', chat])
+  })
+
+  test('where the output limit of another API is too low for this one', async () => {
+    fake.script('fake/short', ok)
+    const messages = [{ role: 'user', content: 'Hi.' }]
+    const body = { model: 'fake/short', output_config: { effort: 'low' }, messages }
+    const received = await receivedBy(async () => {
+      for (const max_tokens of [15, 16]) {
+        await gus.call('POST', '/v1/messages', { ...body, max_tokens })
+      }
+    })
+    expect(received.map(({ path }) => path)).toEqual([chat, '/v1/responses'])
   })
 
   test('without effort, where the model shows no thoughts, for which it is asked once', async () => {

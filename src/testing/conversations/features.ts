@@ -20,6 +20,7 @@ const allFeatures = [
   'formatDetails',
   'laterSystem',
   'logprobs',
+  'longIds',
   'minP',
   'objectFormat',
   'pdf',

@@ -202,7 +202,13 @@ function withIds(messages: Message[], seeds: readonly string[]): Message[] {
   })
 }
 
-const idSeeds = fc.constantFrom(['call_'], ['toolu_', 'a:b/é|'], ['functions.f:'], ['x'.repeat(60)])
+const idSeeds = (can: Can) =>
+  fc.constantFrom(
+    ['call_'],
+    ['toolu_', 'a:b/é|'],
+    ['functions.f:'],
+    ...(can('longIds') ? [['x'.repeat(60)]] : []),
+  )
 
 function conversation(can: Can): fc.Arbitrary<Message[]> {
   const system = fc.tuple(
@@ -224,7 +230,7 @@ function conversation(can: Can): fc.Arbitrary<Message[]> {
       fc.oneof(fc.constant([]), systems),
       fc.array(step, { maxLength: 3 }),
       userMessage(can),
-      idSeeds,
+      idSeeds(can),
     )
     .map(([first, steps, last, seeds]) => withIds([...first, ...steps.flat(), last], seeds))
 }
@@ -285,10 +291,13 @@ const toolFields = (can: Can): fc.Arbitrary<Partial<ChatRequest>> =>
 
 const part = fc.integer({ min: 0, max: 10 }).map((tenths) => tenths / 10)
 
+/** Cohere takes a `p` below 1. */
+const inner = fc.integer({ min: 1, max: 9 }).map((tenths) => tenths / 10)
+
 /** Claude takes one of temperature and top_p. */
 const sampling = (can: Can) =>
   joined<ChatRequest['sampling']>(
-    fc.oneof(field('temperature', part), field('topP', part)),
+    fc.oneof(field('temperature', part), field('topP', inner)),
     field('topK', fc.integer({ min: 1, max: 40 }), can('topK')),
     field('minP', part, can('minP')),
     field('seed', fc.integer({ min: 0, max: 99 }), can('seed')),
