@@ -1,11 +1,12 @@
 import type { AppContext } from '../../kernel/context.ts'
-import { type Html, html } from '../../kernel/html.ts'
+import { type Html, html, prose } from '../../kernel/html.ts'
 import { t } from '../../kernel/words/message.ts'
 import { checkAgentsOn } from '../../people/authentication.ts'
 import { copyLine } from '../components.ts'
 import { getGuide } from '../guide/guide.ts'
 import type { DescribedOperation } from '../guide/read-description.ts'
 import type { Layout, Page } from '../layout.ts'
+import { sideNav } from '../lists.ts'
 import { sendPopular } from '../public-pages.ts'
 import { pageRoutes } from '../session.ts'
 import { listApis, operationPath, type ReadOpenApi, type ReferencedApi } from './api-operations.ts'
@@ -29,21 +30,44 @@ async function apiPage(ctx: AppContext, readOpenApi: ReadOpenApi): Promise<Page>
     description: t('All operations of the Agent API and the model gateway, to read and to try.'),
     styles: ['docs.css'],
     scripts: ['copy-line.js'],
-    main: html`<div class="docs">
-      <h1>API reference</h1>
-      <nav class="parts" aria-label="On this page">
-        ${apis.map(({ id, name }) => html`<a href="#${id}">${name}</a>`)}
-        <a href="/docs/errors">Errors</a><a href="/docs/scan">Safety check</a>
-      </nav>
-      <p>${what} ${auth.make} Send it as <code>${auth.header}</code>.</p>
-      ${quickstart.slice(0, 2).map(
-        ({ step, curl }) =>
-          html`<p>${t(step)}</p>
-            ${copyLine(curl, t(step))}`,
-      )}
-      ${searchForm(undefined)} ${apis.map((api) => apiSection(ctx, api))} ${pageNav(ctx, 'api')}
+    main: html`<div class="docs with-side-nav">
+      ${partsNav(apis)}
+      <div>
+        <h1>API reference</h1>
+        <p>${what} ${auth.make} Send it as <code>${auth.header}</code>.</p>
+        ${quickstart.slice(0, 2).map(
+          ({ step, curl }) =>
+            html`<p>${t(step)}</p>
+              ${copyLine(curl, t(step))}`,
+        )}
+        ${searchForm(undefined)} ${apis.map((api) => apiSection(ctx, api))} ${pageNav(ctx, 'api')}
+      </div>
     </div>`,
   }
+}
+
+/** Returns the operations of an API by their areas. */
+const areasOf = ({ operations }: ReferencedApi): Map<string, DescribedOperation[]> =>
+  Map.groupBy(operations, ({ tags: [area = ''] }) => area)
+
+/** Returns the ID of the heading of an area. */
+const areaId = ({ id }: ReferencedApi, area: string): string =>
+  `${id}-${area.toLowerCase().replace(/\W+/g, '-')}`
+
+/** Links to the areas of both APIs. */
+function partsNav(apis: ReferencedApi[]): Html {
+  const links = {
+    '/docs': t('Docs'),
+    '/docs/errors': t('Errors'),
+    '/docs/scan': t('Safety check'),
+  }
+  const parts = apis.map((api) => ({
+    title: api.name,
+    links: Object.fromEntries(
+      [...areasOf(api).keys()].map((area) => [`#${areaId(api, area)}`, area]),
+    ),
+  }))
+  return sideNav(t('On this page'), [{ title: t('Docs'), links }, ...parts])
 }
 
 /** Returns a URL of this server for a page of the site: a path where the host is the same. */
@@ -53,7 +77,6 @@ function fromSite({ urls }: AppContext, url: string): string {
 }
 
 function apiSection(ctx: AppContext, api: ReferencedApi): Html {
-  const areas = Map.groupBy(api.operations, ({ tags: [area = ''] }) => area)
   // The reference is in English in every language.
   return html`<section lang="en" dir="ltr">
     <h2 id="${api.id}">${api.name}</h2>
@@ -63,12 +86,15 @@ function apiSection(ctx: AppContext, api: ReferencedApi): Html {
       }<code>${api.url}</code> ·
       <a href="${fromSite(ctx, `${api.url}/openapi.json`)}">openapi.json</a>
     </p>
-    ${[...areas].map(
+    ${[...areasOf(api)].map(
       ([area, operations]) =>
-        html`<h3>${area}</h3>
-          <ul class="operations">
-            ${operations.map((operation) => operationLink(api, operation))}
-          </ul>`,
+        html`<h3 id="${areaId(api, area)}">${area}</h3>
+          <details class="folded">
+            ${prose`<summary>${operations.length} operations</summary>`}
+            <ul class="operations">
+              ${operations.map((operation) => operationLink(api, operation))}
+            </ul>
+          </details>`,
     )}
   </section>`
 }

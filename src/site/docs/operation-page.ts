@@ -187,8 +187,9 @@ async function operationPage(
           ${methodName(operation)}<code>${api.url}${operation.path}</code>
         </p>
         <div class="operation">
-          <div>${description(api, operation)}</div>
+          <div>${about(operation)}</div>
           ${requestPanel(api, operation)}
+          <div>${description(api, operation)}</div>
         </div>
         ${turnNav(t('Previous and next'), linked(before), linked(after))}
       </div>
@@ -231,46 +232,48 @@ const bodyOf = ({ requestBody }: DescribedOperation) => {
   return first && { type: first[0], schema: first[1].schema }
 }
 
+const about = (operation: DescribedOperation): Html =>
+  html`${operation.description !== undefined && html`<p lang="en" dir="ltr">${operation.description}</p>`}
+    <p>${accessOf(operation)} As a tool over MCP: <code>${operation.operationId}</code>.</p>`
+
 function description(api: ReferencedApi, operation: DescribedOperation): Html {
   const { records } = api
-  const { parameters = [], responses, description: text } = operation
+  const { parameters = [], responses } = operation
   const body = bodyOf(operation)
   const all = Object.entries(responses)
   const successes = all.filter(([status]) => Number(status) < 300)
   const errors = all.filter(([status]) => Number(status) >= 300)
-  return html`${text !== undefined && html`<p lang="en" dir="ltr">${text}</p>`}
-    <p>${accessOf(operation)} As a tool over MCP: <code>${operation.operationId}</code>.</p>
-    ${parameters.length > 0 && section(t('Parameters'), parameterList(parameters))}
-    ${
-      body &&
-      section(
-        t('Body'),
-        html`<p><code>${body.type}</code></p>
-          ${fieldList(body.schema, records)}`,
-      )
-    }
-    ${successes.map(([status, { description: phrase, content }]) =>
-      section(
-        t('Response {status}', { status }),
-        html`<p lang="en" dir="ltr">${phrase} <code>${Object.keys(content).join(', ')}</code></p>
-          ${fieldList(Object.values(content)[0]?.schema, records)}`,
-      ),
-    )}
-    ${
-      errors.length > 0 &&
-      section(
-        t('Errors'),
-        html`${dataTable(
-            t('Errors'),
-            [t('Status'), { long: t('Codes') }],
-            errors.map(([status, { description: codes }]) => [
-              status,
-              html`<span lang="en" dir="ltr">${codes}</span>`,
-            ]),
-          )}
-          <p class="small"><a href="/docs/errors">What each code means</a></p>`,
-      )
-    }`
+  return html`${parameters.length > 0 && section(t('Parameters'), parameterList(parameters))}
+  ${
+    body &&
+    section(
+      t('Body'),
+      html`<p><code>${body.type}</code></p>
+        ${fieldList(body.schema, records)}`,
+    )
+  }
+  ${successes.map(([status, { description: phrase, content }]) =>
+    section(
+      t('Response {status}', { status }),
+      html`<p lang="en" dir="ltr">${phrase} <code>${Object.keys(content).join(', ')}</code></p>
+        ${fieldList(Object.values(content)[0]?.schema, records)}`,
+    ),
+  )}
+  ${
+    errors.length > 0 &&
+    section(
+      t('Errors'),
+      html`${dataTable(
+          t('Errors'),
+          [t('Status'), { long: t('Codes') }],
+          errors.map(([status, { description: codes }]) => [
+            status,
+            html`<span lang="en" dir="ltr">${codes}</span>`,
+          ]),
+        )}
+        <p class="small"><a href="/docs/errors">What each code means</a></p>`,
+    )
+  }`
 }
 
 /** Returns the example body of an operation, by its media type. */
@@ -325,32 +328,35 @@ function requestPanel(api: ReferencedApi, operation: DescribedOperation): Html {
       (name) => requestCode(name, request),
       (language) => t('Request in {language}', { language }),
     )}
-    <form class="form">
-      <h2>Try it</h2>
-      ${parameters.map((one) =>
-        inputField({
-          label: one.name,
-          name: `${one.in}:${one.name}`,
-          max: 500,
-          isOptional: !one.required,
-        }),
-      )}
-      ${
-        json !== undefined &&
-        html`<label class="field"
-          ><span>Body</span
-          ><textarea class="code" name="json" rows="8" spellcheck="false" autocapitalize="none">
+    <details class="folded">
+      <summary class="button quiet">Try it</summary>
+      <form class="form">
+        <h2>Try it</h2>
+        ${parameters.map((one) =>
+          inputField({
+            label: one.name,
+            name: `${one.in}:${one.name}`,
+            max: 500,
+            isOptional: !one.required,
+          }),
+        )}
+        ${
+          json !== undefined &&
+          html`<label class="field"
+            ><span>Body</span
+            ><textarea class="code" name="json" rows="8" spellcheck="false" autocapitalize="none">
 ${json}</textarea>
-        </label>`
-      }
-      ${formFields(api, operation, request)}
-      ${file !== undefined && fileField({ label: t('File'), isOptional: true })}
-      ${hasKey && inputField({ label: t('API key'), name: 'KEY', type: 'password', max: 200, isOptional: true, hint: t('Stays in this tab.') })}
-      <p class="actions">
-        <button class="button">Send request</button
-        ><button type="button" class="button quiet stop" hidden>Stop</button>
-      </p>
-    </form>
+          </label>`
+        }
+        ${formFields(api, operation, request)}
+        ${file !== undefined && fileField({ label: t('File'), isOptional: true })}
+        ${hasKey && inputField({ label: t('API key'), name: 'KEY', type: 'password', max: 200, isOptional: true, hint: t('Stays in this tab.') })}
+        <p class="actions">
+          <button class="button">Send request</button
+          ><button type="button" class="button quiet stop" hidden>Stop</button>
+        </p>
+      </form>
+    </details>
     <p class="small sent" role="status"></p>
     <pre class="reply" tabindex="0" aria-label="Response" hidden></pre>
   </try-operation>`
