@@ -80,10 +80,11 @@ async function buildFrame(out: string): Promise<void> {
 async function buildLate(out: string): Promise<void> {
   const recorderScript = await bundle('moments/recorder.ts')
   const momentsStyle = await bundle('css/moments.css')
+  const lateStyle = await bundle('css/late.css')
   await writePublicFile(
     out,
     'frame/late.js',
-    await bundle('frame/late.ts', 'esm', { recorderScript }),
+    await bundle('frame/late.ts', 'esm', { recorderScript, lateStyle }),
   )
   await writePublicFile(
     out,
@@ -113,6 +114,8 @@ async function buildPages(out: string): Promise<void> {
     'message.css',
     'moments.css',
     'dialog.css',
+    'late.css',
+    'sharing.css',
     'tokens.css',
   ]
   const styles = (await filesIn('css', '.css')).filter((name) => !inlined.includes(name))
@@ -146,6 +149,7 @@ async function copyIcons(out: string): Promise<void> {
 const fonts = {
   geist: '@fontsource-variable/geist/files/geist-latin-wght-normal.woff2',
   bricolage: '@fontsource/bricolage-grotesque/files/bricolage-grotesque-latin-700-normal.woff2',
+  'rubik-arabic': '@fontsource-variable/rubik/files/rubik-arabic-wght-normal.woff2',
 }
 
 /** Copies the catalogs of messages. The server and the pages read parts of them. */

@@ -1,5 +1,5 @@
-import { t } from '../words.ts'
 import { readMuted, storeMuted } from './muted.ts'
+import { openSharing } from './sharing.ts'
 
 const hideMs = 3_000
 /** A timer this late ran in a page that an app blocked. */
@@ -32,6 +32,8 @@ export function openBar(onSound: () => void): Bar {
   document.getElementById('edge')?.addEventListener('pointerenter', show)
   addEventListener('keydown', ({ key }) => void (key === 'Escape' && show()))
   openSharing()
+  // A press in the app closes no menu of this page.
+  addEventListener('blur', () => document.getElementById('menu')?.hidePopover?.())
   return {
     isMuted: openSound(onSound),
     show,
@@ -57,19 +59,4 @@ function openSound(onSound: () => void): () => boolean {
   })
   show()
   return () => isMuted
-}
-
-function openSharing(): void {
-  for (const button of document.querySelectorAll('.line button')) {
-    button.addEventListener('click', () => {
-      button.previousElementSibling?.querySelector('input')?.select()
-      // The policy of this page blocks the clipboard API.
-      if (document.execCommand('copy')) button.textContent = t('Copied')
-    })
-  }
-  const url = document.querySelector<HTMLInputElement>('#sharing input')?.value ?? ''
-  const send = document.getElementById('send')
-  if (!send || !('share' in navigator)) return
-  send.hidden = false
-  send.addEventListener('click', () => void navigator.share({ url }).catch(() => undefined))
 }

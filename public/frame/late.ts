@@ -12,12 +12,22 @@ import { openNotices } from './notices.ts'
 import type { OpenedPage, Shell } from './opened-page.ts'
 import { runApp } from './run-app.ts'
 
+/** The style of what is shown only from now on, as text (scripts/build-public.ts). */
+declare const lateStyle: string
+
+function addStyle(): void {
+  const style = new CSSStyleSheet()
+  style.replaceSync(lateStyle)
+  document.adoptedStyleSheets.push(style)
+}
+
 /** The features of the page, in the order in which they start. */
 const parts: ((shell: Shell) => void)[] = [fullScreen, runApp, moments, newVersions, saveInstalled]
 
 /** Takes the page over from shell.ts. */
 export function finish(page: OpenedPage): void {
   const { host, focus } = page
+  addStyle()
   addEventListener('focus', focus)
   const notify = openNotices(focus)
   const bar = openBar(() => {

@@ -64,6 +64,7 @@ export function thirdParties(): ThirdParty[] {
     ...embedded,
     join(modules, '@fontsource-variable/geist'),
     join(modules, '@fontsource/bricolage-grotesque'),
+    join(modules, '@fontsource-variable/rubik'),
   ]
   const found = new Map<string, ThirdParty>()
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {

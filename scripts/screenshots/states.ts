@@ -18,6 +18,15 @@ const openPlaySharing =
     await page.locator('#sharing img').waitFor()
   }
 
+/** The menu of the bar above an app. */
+const openPlayMenu =
+  (id: string): Target =>
+  async (page, origin) => {
+    await page.goto(`${origin}/a/${id}`)
+    await page.locator('#more').click()
+    await page.locator('#reload').waitFor()
+  }
+
 const openItemSharing =
   (id: string): Target =>
   async (page, origin) => {
@@ -54,6 +63,7 @@ const showCodes: Target = async (page, origin) => {
 export const states = ({ id }: SampleData): Record<string, Target> => ({
   'make-preview': pastePage,
   'app-share': openPlaySharing(id),
+  'app-menu': openPlayMenu(id),
   'item-share': openItemSharing(id),
   menu: openMenu,
   'sign-in-failed': failSignIn,

@@ -43,6 +43,7 @@ const messageArguments: Record<string, number> = { t: 0, msg: 0, sentence: 0, li
 /** The functions that count a noun: the number of its argument. */
 const nounArguments: Record<string, number> = {
   formatCount: 1,
+  countFact: 1,
   formatExactCount: 1,
   formatAmount: 1,
   barChart: 1,

@@ -1,4 +1,4 @@
-import type { Shelf } from '../apps/kinds.ts'
+import { isPackKind, type Kind, type PackKind, type Shelf } from '../apps/kinds.ts'
 import { Html, html, type Part } from '../kernel/html.ts'
 
 /** Line icons of the shelves, on a square of 24. */
@@ -52,15 +52,16 @@ const patterns: ((n: number) => string)[] = [
 const offsetsMax = 23
 /** Colors of a shelf. */
 const tonesMax = 3
-/** Rendered covers: at most 276 for each shelf. */
+/** Rendered covers: at most 276 for each shelf and each kind of pack. */
 const cache = new Map<string, Html>()
 
-/** Returns the cover of an item without an icon, which depends only on its ID and shelf. */
-export function coverArt(id: string, shelf: Shelf): Html {
+/** Returns the cover of an item without an icon, which depends only on its ID, shelf and kind. */
+export function coverArt(id: string, shelf: Shelf, kind: Kind): Html {
   let n = 0
   for (let at = 0; at < id.length; at += 1) n = (n * 31 + id.charCodeAt(at)) % 9_973
-  const name = `${shelf} ${n % (patterns.length * offsetsMax * tonesMax)}`
-  const known = cache.get(name) ?? drawCover(n, shelf)
+  n %= patterns.length * offsetsMax * tonesMax
+  const name = `${isPackKind(kind) ? kind : shelf} ${n}`
+  const known = cache.get(name) ?? (isPackKind(kind) ? drawSheet(n, kind) : drawCover(n, shelf))
   cache.set(name, known)
   return known
 }
@@ -81,6 +82,30 @@ function drawCover(n: number, shelf: Shelf): Html {
 /** Colors of signal flags. Each flag has one of both, so that its shape is seen. */
 const dark = ['#0b6e63', '#b5382a', '#23568f', '#1d2327']
 const light = ['#f6f1e4', '#eab54b', '#a9d6ee']
+
+/** A sheet of instructions on the ground of a flag; with a line of steps for a framework. */
+function drawSheet(n: number, kind: PackKind): Html {
+  const [ground, fold] = [dark[n % 3], light[1 + (n % 2)]]
+  const isStepped = kind === 'framework'
+  const rows = [49, 60, 71, 82, 93]
+  const lines = rows.map((y, at) => `M${isStepped ? 68 : 57} ${y}h${22 + ((n >> at) % 3) * 9}`)
+  const steps =
+    isStepped &&
+    html`<path stroke="${ground}" d="M59 49v51" /><path
+        stroke="${ground}"
+        stroke-width="7"
+        stroke-linecap="round"
+        d="${rows.map((y) => `M59 ${y}v0`).join('')}"
+      />`
+  return html`<svg viewBox="0 0 160 100" preserveAspectRatio="xMidYMid slice" aria-hidden="true">
+    <path fill="${ground}" d="M0 0h160v100H0z" />
+    <path fill="${light[0]}" d="M46 18h56l14 14v68H46z" />
+    <path fill="${fold}" d="M102 18l14 14h-14z" />
+    <path stroke="${ground}" stroke-width="7" d="M57 34h${20 + (n % 5) * 4}" />
+    <path stroke="${ground}" stroke-width="3" stroke-opacity="0.4" d="${lines.join('')}" />
+    ${steps}
+  </svg>`
+}
 
 /** Fields of signal flags on a square of 12, over a ground of another color. */
 const fields = [

@@ -70,7 +70,7 @@ test('other sites show an app in a sandboxed frame with its own address and size
   expect(await policyOf(`/a/${app}`)).toContain("frame-ancestors 'self';")
   const page = shownPage((await get(`/a/${app}/embed`)).body)
   expect(page.byRole('banner').hrefs).toEqual([`/a/${app}`])
-  expect(shownPage((await get(`/explore/${app}`)).body).text).toContain(`/a/${app}/embed`)
+  expect(String((await get(`/explore/${app}`)).body)).toContain(`/a/${app}/embed`)
 })
 
 test('the maker turns embedding off for an app, and the operator for all', async () => {

@@ -14,12 +14,13 @@ import {
 import { listTilesByIds } from '../apps/explore/explore.ts'
 import type { Tile } from '../apps/explore/schemas.ts'
 import { listActingAgents } from '../apps/owners/owned-agents.ts'
+import { sharingDialog } from '../apps/viewer/sharing.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
 import { idPattern } from '../kernel/ids.ts'
 import { t } from '../kernel/words/message.ts'
 import { section, withQuery } from './components.ts'
-import { linkPanel, shareButton } from './explore/share.ts'
+import { shareButton } from './explore/share.ts'
 import { form, performAs } from './form.ts'
 import { formatCount, renderDate } from './format.ts'
 import {
@@ -167,7 +168,7 @@ async function collectionPage(
         : html`<h2 class="visually-hidden">Items</h2>
             ${tileGrid(ctx, items, { isFirst: true, ...(own && { control: removeControl(own) }) })}`
     }
-    ${own && ownerControls(own)} ${linkPanel(one)}`
+    ${own && ownerControls(own)} ${sharingDialog(one)}`
   return {
     title: one.title,
     path: collectionPath(one),
@@ -175,7 +176,7 @@ async function collectionPage(
     isWide: true,
     description: one.description || t('A collection by {maker}.', { maker: one.maker }),
     image: `/cards/home.jpg`,
-    scripts: ['copy-line.js', 'share-link.js'],
+    scripts: ['sharing.js'],
     main,
   }
 }

@@ -45,6 +45,10 @@ export function starRating({ stars: mean, count }: Tile['rating']): Part {
   >`
 }
 
+/** A number among the facts of something; nothing for none. */
+export const countFact = (count: number, noun: string, several?: string): Part =>
+  count > 0 && html`<span>${formatCount(count, noun, several)}</span>`
+
 export const playIcon = html`<svg viewBox="0 0 20 20" aria-hidden="true">
   <path d="M6.5 4v12l9.5-6z" />
 </svg>`

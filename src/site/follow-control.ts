@@ -4,7 +4,7 @@ import { type Html, html, type Part } from '../kernel/html.ts'
 import { t } from '../kernel/words/message.ts'
 import { findByMention } from '../people/agents/agents.ts'
 import type { Person } from '../people/people.ts'
-import { formatCount } from './format.ts'
+import { countFact } from './components.ts'
 import { hiddenField, postForm } from './forms.ts'
 import { withNext } from './session.ts'
 
@@ -67,7 +67,5 @@ export async function followControl(
     : html`<a class="button quiet slim" href="${path}" rel="nofollow" aria-label="Follow ${maker}"
         >Follow</a
       >`
-  return html`<div class="follow">
-    ${!isOwn && act}<span class="small">${formatCount(followers, 'follower')}</span>
-  </div>`
+  return html`<div class="follow">${!isOwn && act}${countFact(followers, 'follower')}</div>`
 }

@@ -39,12 +39,17 @@ const dollars = perLanguage((locale) => {
 const cents = perLanguage(
   (locale) => new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' }),
 )
-const dateOptions = { dateStyle: 'medium', timeZone: 'UTC' } as const
+/** Arabic names the month only in long dates. */
+const dateOptions = (locale: string) =>
+  ({ dateStyle: locale.startsWith('ar') ? 'long' : 'medium', timeZone: 'UTC' }) as const
 /** English dates begin with the day, without a comma. */
 const dateLocale = (locale: string): string => (locale === 'en' ? 'en-GB' : locale)
-const dates = perLanguage((locale) => new Intl.DateTimeFormat(dateLocale(locale), dateOptions))
+const dates = perLanguage(
+  (locale) => new Intl.DateTimeFormat(dateLocale(locale), dateOptions(locale)),
+)
 const dateTimes = perLanguage(
-  (locale) => new Intl.DateTimeFormat(dateLocale(locale), { ...dateOptions, timeStyle: 'short' }),
+  (locale) =>
+    new Intl.DateTimeFormat(dateLocale(locale), { ...dateOptions(locale), timeStyle: 'short' }),
 )
 
 /** Credits with at most two decimals. Amounts below 1 keep two significant digits. */
@@ -127,9 +132,10 @@ const kb = 1_024
 
 /** 12 KB, 1.4 MB, 3 GB. */
 export function formatBytes(bytes: number): string {
-  if (bytes < kb ** 2) return leftToRight(`${Math.ceil(bytes / kb)} KB`)
-  const [many, unit] = bytes < kb ** 3 ? [bytes / kb ** 2, 'MB'] : [bytes / kb ** 3, 'GB']
-  return leftToRight(`${oneDecimal().format(many)} ${unit}`)
+  const rounded = (size: number): string => oneDecimal().format(size)
+  if (bytes < kb ** 2) return t('{size} KB', { size: Math.ceil(bytes / kb) })
+  if (bytes < kb ** 3) return t('{size} MB', { size: rounded(bytes / kb ** 2) })
+  return t('{size} GB', { size: rounded(bytes / kb ** 3) })
 }
 
 /** 12 ms, 1.4 s. */

@@ -27,6 +27,7 @@ const staticFiles = {
   // The style sheet names them, so their names change with their contents.
   'geist-1.woff2': 'fonts/geist.woff2',
   'bricolage-1.woff2': 'fonts/bricolage.woff2',
+  'rubik-arabic-1.woff2': 'fonts/rubik-arabic.woff2',
   'icon-192.png': 'icons/icon-192.png',
   'icon-512.png': 'icons/icon-512.png',
   'copy-line.js': 'islands/copy-line.js',
@@ -45,7 +46,7 @@ const staticFiles = {
   'file-drop.js': 'islands/file-drop.js',
   'play-here.js': 'islands/play-here.js',
   'live-quay.js': 'islands/live-quay.js',
-  'share-link.js': 'islands/share-link.js',
+  'sharing.js': 'islands/sharing.js',
   'chat-playground.js': 'islands/chat-playground.js',
   'submit-guard.js': 'islands/submit-guard.js',
 } as const
@@ -166,6 +167,7 @@ function renderHead({ urls, files, theme }: Layout, page: Page): Part {
     <title>${title === 'Berth' ? title : t('{title} · Berth', { title })}</title>
     ${new Html(scriptWords('scripts'))}${theme}
     ${reloadSeconds !== undefined && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}" /></noscript>`}
+    ${currentLanguage() === 'ar' && html`<link rel="preload" as="font" type="font/woff2" href="/static/rubik-arabic-1.woff2" crossorigin />`}
     ${['web.css' as const, ...styles].map((name) => html`<link rel="stylesheet" href="${addressOf(name)}" />`)}
     <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
     <link rel="apple-touch-icon" href="${addressOf('icon-192.png')}" />

@@ -1,11 +1,11 @@
 import { type CoverBody, largeSize, smallSize } from '../apps/covers/schemas.ts'
 import type { Item, Tile } from '../apps/explore/schemas.ts'
-import { isPackKind, type Shelf } from '../apps/kinds.ts'
+import { isPackKind, type Kind, type Shelf } from '../apps/kinds.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
 import { coverArt } from './art.ts'
-import { openLabel, playIcon, starRating } from './components.ts'
-import { formatAmount, formatCount } from './format.ts'
+import { countFact, openLabel, playIcon, starRating } from './components.ts'
+import { formatAmount } from './format.ts'
 import { imagePath } from './paths.ts'
 
 /** A multiple of 2, 3 and 4, so that rows are full. */
@@ -15,6 +15,7 @@ const eagerTiles = 4
 
 interface ItemCover {
   id: string
+  kind: Kind
   shelf: Shelf
   icon: string | null
   cover: CoverBody | null
@@ -38,7 +39,7 @@ interface CoverOptions {
 /** An item's cover, its icon or generated art. It is decorative: the title is beside it. */
 export function itemCover(
   ctx: AppContext,
-  { id, shelf, icon, cover }: ItemCover,
+  { id, kind, shelf, icon, cover }: ItemCover,
   { widths = 'tile', isEager = false }: CoverOptions = {},
 ): Html {
   const loading = isEager ? html` fetchpriority="high"` : html` loading="lazy"`
@@ -70,7 +71,7 @@ export function itemCover(
       decoding="async"
       ${loading}
     />`
-  return html`<span class="cover">${coverArt(id, shelf)}${image}</span>`
+  return html`<span class="cover">${coverArt(id, shelf, kind)}${image}</span>`
 }
 
 /** A tile is one link; the name of the maker is a link of its own beside it. */
@@ -96,7 +97,7 @@ function renderTile(
       </p>`
     }
     <p class="facts">
-      ${starRating(rating)}${opens > 0 && html`<span>${formatCount(opens, isPackKind(item.kind) ? 'load' : 'play')}</span>`}${price}
+      ${starRating(rating)}${isPackKind(item.kind) ? countFact(opens, 'load') : countFact(opens, 'play')}${price}
     </p>
     ${control?.(item)}
   </li> `

@@ -244,3 +244,19 @@ test('shows the code of an operation and amounts from left to right in Arabic', 
   expect(page).toContain('<ul class="fields" dir="ltr">')
   expect(await visitor.read('/catalogue')).toMatch(/\u2066[\d.]+\sUS\$\u2069/)
 })
+
+test('names months and units in Arabic, and loads a typeface for its letters there alone', async () => {
+  const ann = await t.agent('mona')
+  const id = await ann.publish({ title: 'Boat', store: true })
+  const read = async (language: string): Promise<string> => {
+    const headers = { 'accept-language': language }
+    return String((await t.request('GET', `/explore/${id}`, { headers })).body)
+  }
+  const [arabic, spanish] = [await read('ar'), await read('es')]
+  expect(shownPage(arabic).text).toMatch(/\d مايو \d{4}.*كيلوبايت/)
+  expect(shownPage(arabic).names('link')).toContain('استكشاف')
+  expect(shownPage(spanish).names('link')).toContain('Explorar')
+  const [, path = ''] = /rel="preload" as="font"[^>]*href="([^"]+)"/.exec(arabic) ?? []
+  expect((await t.request('GET', path)).status).toBe(200)
+  expect(spanish).not.toContain('as="font"')
+})

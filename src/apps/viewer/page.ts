@@ -8,6 +8,7 @@ import type { Knob } from '../knobs/knobs.ts'
 import type { HostedApp } from './app-source.ts'
 import { iconPath, manifestLinks } from './own-manifest.ts'
 import { allow, embedCode, messageHeaders, sandbox } from './policy.ts'
+import { sharingDialog } from './sharing.ts'
 
 /** A script or a style inside a page, with its hash for the policy. */
 interface Inline {
@@ -114,6 +115,8 @@ const speaker = icon(
 const clip = icon('M3.5 4.5h13v11h-13zM8.5 7.5v5l4-2.5z')
 const sliders = icon('M3.5 6h6M13 6h3.5M11 4v4M3.5 14h3M10 14h6.5M8 12v4')
 const cross = icon('M5.5 5.5l9 9M14.5 5.5l-9 9')
+const dots = icon('M4.5 10v0M10 10v0M15.5 10v0')
+const device = icon('M6 3h8v14H6zM9 14.5h2')
 
 export const head = (title: string, style: string, more: string): string =>
   `<meta charset=utf-8><meta name=viewport content="width=device-width,initial-scale=1,viewport-fit=cover">
@@ -166,13 +169,16 @@ export type ShellKind = 'page' | 'embed' | 'copy'
 /** The title is also the accessible name, since a drawing has none. */
 const button = (id: string, label: string, drawing: string, more = ''): string =>
   `<button id=${id} title="${escapeHtml(label)}"${more}>${drawing}</button>`
-const link = (href: string, label: string, drawing: string, more = ''): string =>
-  `<a${more} href="${href}" title="${escapeHtml(label)}">${drawing}</a>`
+/** A drawing with its name, which stands beside it where there is space. */
+const named = (drawing: string, name: string): string =>
+  `${drawing}<span>${escapeHtml(name)}</span>`
+/** A link of the bar or its menu. */
+const link = (href: string, label: string, drawing: string, classes = ''): string =>
+  `<a${classes} href="${href}" title="${escapeHtml(label)}">${named(drawing, label)}</a>`
 
-const controls = (): string =>
-  button('sound', t('Mute'), speaker, ' aria-pressed=false') +
-  button('reload', t('Restart'), turn) +
-  button('full', t('Full screen'), corners)
+const sound = (): string => button('sound', t('Mute'), speaker, ' aria-pressed=false')
+const full = (): string => button('full', t('Full screen'), corners)
+const controls = (): string => sound() + button('reload', t('Restart'), turn) + full()
 
 /** The notice bar, in which the page around an app answers what the app asks for. */
 const notice = (): string =>
@@ -201,38 +207,43 @@ const copyToolbar = ({ title, maker }: HostedApp): string =>
 
 const toolbars = { page: toolbar, embed: embedToolbar, copy: copyToolbar }
 
-/** The bar above an app. It slides away while one plays. */
-function toolbar(app: HostedApp, hasKnobs: boolean): string {
+/**
+ * The bar above an app, which slides away while one plays. Its menu has what is rare, and what a
+ * phone has no space for.
+ */
+function toolbar(app: HostedApp, { knobs, canInstall }: ShellOptions): string {
   const { id, listed } = app
   const title = `<h1 dir=auto>${escapeHtml(app.title)}</h1>`
   const maker = handle(app.maker)
   const name = listed ? `<a href="/explore/${id}">${title}</a>` : title
   const by = listed ? `<a href="/explore/@${escapeHtml(app.maker)}">${maker}</a>` : maker
-  const remix = app.remixable ? link(`/explore/${id}/remix`, t('Remix'), fork, ' class=more') : ''
-  const next = listed ? link(`/explore/${id}/next`, t('Next'), forward, ' class=next') : ''
-  const report = link(`/report/${id}`, t('Report this app'), flag, ' class=more')
-  const tweak = hasKnobs ? button('tweak', t('Tweak'), sliders, ' aria-expanded=false') : ''
-  const share = button('share', t('Share'), arrow, ' popovertarget=sharing')
-  const moment = button('moment', t('Moment (F2)'), clip, ' aria-keyshortcuts=F2 hidden')
+  const links = (classes: string): [remix: string, next: string] => [
+    app.remixable ? link(`/explore/${id}/remix`, t('Remix'), fork, classes) : '',
+    listed ? link(`/explore/${id}/next`, t('Next'), forward, classes) : '',
+  ]
+  const [remix, next] = links(' class=wide')
+  const tweak =
+    knobs.length > 0
+      ? button('tweak', t('Tweak'), named(sliders, t('Tweak')), ' aria-expanded=false')
+      : ''
+  const moment = named(clip, t('Moment'))
+  const share = named(arrow, t('Share'))
+  const menu = [
+    ...links(' class=narrow'),
+    `<button id=reload popovertarget=menu popovertargetaction=hide>${named(turn, t('Restart'))}</button>`,
+    canInstall ? link(`/a/${id}/install`, t('Install'), device) : '',
+    link(`/report/${id}`, t('Report this app'), flag),
+  ]
   return `<header><div id=who>${name}${by}</div>
-<nav>${moment}${tweak}${remix}${share}${report}${controls()}${next}</nav></header><div id=edge></div>`
+<nav>${button('moment', t('Moment (F2)'), moment, ' aria-keyshortcuts=F2 hidden')}${tweak}${remix}${button('share', t('Share'), share, ' popovertarget=sharing')}${sound()}${full()}${next}${button('more', t('More'), dots, ' popovertarget=menu')}</nav>
+<div id=menu popover>${menu.join('')}</div></header><div id=edge></div>`
 }
 
-/** Link, embed code and QR code of an app. */
-function sharing(app: HostedApp, { canInstall, origin, canEmbed }: ShellOptions): string {
-  const { id, title, remixable, embeds } = app
+/** The share dialog of an app. */
+const sharing = ({ id, title, embeds }: HostedApp, { origin, canEmbed }: ShellOptions): string => {
   const url = `${origin}/a/${id}`
-  const field = (label: string, text: string, copy: string): string =>
-    `<p class=line><label>${escapeHtml(label)}<input readonly dir=ltr value="${escapeHtml(text)}"></label><button>${escapeHtml(copy)}</button>`
-  const code = embedCode({ link: url, title })
-  const actions = [
-    ...(canInstall ? [[`/a/${id}/install`, t('Install')]] : []),
-    ...(remixable ? [[`/explore/${id}/remix`, t('Remix this app')]] : []),
-    [`/report/${id}`, t('Report this app')],
-  ].map(([href, text = '']) => `<a href="${href}">${escapeHtml(text)}</a>`)
-  const name = escapeHtml(t('Share'))
-  return `<div id=sharing popover role=dialog aria-label="${name}"><h2>${name}</h2>${field(t('Link'), url, t('Copy link'))}${canEmbed && embeds ? field(t('Embed'), code, t('Copy code')) : ''}
-<p><button id=send hidden>${escapeHtml(t('Share with …'))}</button><p><img src="/a/${id}/qr.svg" alt="${escapeHtml(t('QR code of the link'))}" width=148 height=148 loading=lazy><p>${actions.join(' · ')}</p></div>`
+  const code = canEmbed && embeds ? embedCode({ link: url, title }) : undefined
+  return sharingDialog({ link: url, qr: `/a/${id}/qr.svg`, code }).text
 }
 
 /** Starts the requests of the script, which runs only after the first paint in Chromium. */
@@ -270,7 +281,7 @@ export function shellPage(app: HostedApp, options: ShellOptions, parts: PageAsse
   const words = scriptWords('frame', ...extraWords(kind, hasBridge, hasKnobs))
   return `<!doctype html><html ${languageAttributes()} data-at=${at} data-frame="${escapeHtml(frame)}" data-late=${parts.latePath}${kind === 'page' ? ` data-moments=${parts.momentsPath}` : ''} data-maker="@${maker}" data-version=${app.version}${options.needsList ? ' data-list' : ''}${options.isReceiver ? ' data-is-receiver' : ''}${hasKnobs ? knobsData(app, options) : ''}>
 ${head(t('{title} by {maker}', { title: app.title, maker: `@${app.maker}` }), parts.style.text, preload(at, options.needsList) + manifest + linkPreviewTags(app, origin) + bridgeStyle + knobsStyle)}
-<body>${toolbars[kind](app, hasKnobs)}
+<body>${toolbars[kind](app, options)}
 <main>${poster}<p id=status role=status><noscript>${escapeHtml(t('Apps need JavaScript. Turn it on to open this one.'))}</noscript></p><iframe title="${title}" src="${escapeHtml(frame)}"${sandboxed} allow="${allow}" referrerpolicy=no-referrer></iframe>
 ${notice()}</main>${kind === 'page' ? sharing(app, options) : ''}
 ${words}${bridge}${knobs}<script>${parts.script.text}</script>`

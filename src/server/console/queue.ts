@@ -283,8 +283,8 @@ const findingsShown = 5
  */
 function caseImage(ctx: AppContext, app: apps.App, version: apps.Version | undefined): Part {
   if (!version || isPackKind(app.kind)) return false
-  const { id, title, shelf } = app
-  const shown = { id, shelf, icon: null, cover: presentVersionCover(ctx, version) }
+  const { id, kind, title, shelf } = app
+  const shown = { id, kind, shelf, icon: null, cover: presentVersionCover(ctx, version) }
   return html`<play-here data-title="${title}"
     ><a
       class="poster"

@@ -68,9 +68,9 @@ export function ownAppFacts(ctx: AppContext, app: apps.App): string[] {
 
 /** The cover of an item; its icon or generated art where its images are not served. */
 function ownCover(ctx: AppContext, app: apps.App, widths: 'tile' | 'thumbnail'): Html {
-  const { id, shelf, icon, cover } = presentItem(ctx, app)
+  const { id, kind, shelf, icon, cover } = presentItem(ctx, app)
   const isServed = app.quarantinedAt === null && app.takenDown === null
-  const shown = { id, shelf, icon: isServed ? icon : null, cover: isServed ? cover : null }
+  const shown = { id, kind, shelf, icon: isServed ? icon : null, cover: isServed ? cover : null }
   return itemCover(ctx, shown, { widths })
 }
 

@@ -55,6 +55,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('knobs in chromium', () =
       await output('{"speed":7,"sky":"#112233"}')
       const color = 'getComputedStyle(document.body).backgroundColor'
       expect(await app.locator('body').evaluate<string, unknown>(color)).toBe('rgb(17, 34, 51)')
+      await page.getByRole('button', { name: 'More' }).click()
       await page.getByRole('button', { name: 'Restart' }).click()
       await output('{"speed":7,"sky":"#112233"}')
       await page.getByRole('button', { name: 'Keep as my remix' }).click()

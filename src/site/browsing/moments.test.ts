@@ -152,7 +152,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('moments in chromium', ()
     return page
   }
 
-  const button = (page: Page) => page.getByRole('button', { name: 'Moment (F2)' })
+  const button = (page: Page) => page.getByRole('button', { name: /^Moment/ })
   /** Waits for the first picture: the button is there from then on. */
   const recorded = (page: Page): Promise<unknown> =>
     until(() => page.evaluate<boolean>("!document.getElementById('moment').hidden"))

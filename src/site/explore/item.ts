@@ -13,10 +13,10 @@ import { type Html, html, type Part } from '../../kernel/html.ts'
 import { t } from '../../kernel/words/message.ts'
 import { cardKey } from '../cards.ts'
 import { saveToCollection } from '../collections.ts'
-import { openLabel, playIcon, starRating, statList } from '../components.ts'
+import { countFact, openLabel, playIcon, starRating, statList } from '../components.ts'
 import { followControl } from '../follow-control.ts'
 import { form } from '../form.ts'
-import { formatCount, renderDate } from '../format.ts'
+import { renderDate } from '../format.ts'
 import type { Form } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import { packPage } from '../packs/pack-page.ts'
@@ -46,7 +46,7 @@ import {
 } from './item-sections.ts'
 import { sendMaker } from './maker.ts'
 import { type FailedForm, getItemVisitor, type ItemVisitor, renderFeedback } from './reviews.ts'
-import { shareButton, sharePanel } from './share.ts'
+import { itemSharing, shareButton } from './share.ts'
 
 /** An item with the rows below it. */
 interface PageItem extends ItemPage {
@@ -89,15 +89,16 @@ async function itemPage(
     description: description || t('An app by {maker}.', { maker }),
     image: `/cards/${id}.jpg?${cardKey(item)}`,
     plays: true,
-    scripts: ['copy-line.js', 'play-here.js', 'share-link.js'],
+    scripts: ['copy-line.js', 'play-here.js', 'sharing.js'],
     main: html`${await itemHeader(ctx, found, visitor)}
       <div class="item-columns">
         <div>${await renderFeedback(ctx, item, query, visitor)}</div>
-        <div>${familySection(found)}${logSection(found)}${await agentSection(ctx, item)}</div>
+        <div>${familySection(found)}${logSection(found)}</div>
       </div>
       ${itemRemixes(ctx, found)}
       ${rest.length > 0 && renderShelf(ctx, { title: t('More by {maker}', { maker }), items: rest, more: `/explore/${maker}` })}
-      ${found.similar.length > 0 && renderShelf(ctx, { title: t('You may also like'), items: found.similar, more: `/explore?shelf=${item.shelf}` })}`,
+      ${found.similar.length > 0 && renderShelf(ctx, { title: t('You may also like'), items: found.similar, more: `/explore?shelf=${item.shelf}` })}
+      ${await agentSection(ctx, item)}`,
   }
 }
 
@@ -115,7 +116,7 @@ async function itemHeader(
       <div class="actions">${itemActions(item, visitor)}</div>
       ${description !== '' && html`<p class="text"><bdi>${description}</bdi></p>`}
       ${itemChips(item)} ${useLine(found)}
-      ${visitor && (await saveToCollection(ctx, visitor, item.id))}${stats(item)}${sharePanel(ctx, item)}
+      ${visitor && (await saveToCollection(ctx, visitor, item.id))}${stats(item)}${!visitor?.isOwner && reportLink(item)}${itemSharing(ctx, item)}
     </div>
   </article>`
 }
@@ -123,8 +124,7 @@ async function itemHeader(
 /** Rating, plays and the price of a remix, in one line. */
 const facts = (item: Item): Html =>
   html`<p class="facts">
-    ${starRating(item.rating)}<span>${formatCount(item.opens, 'play')}</span
-    ><span>${formatCount(item.remixes, 'remix', 'remixes')}</span>
+    ${starRating(item.rating)}${countFact(item.opens, 'play')}${countFact(item.remixes, 'remix', 'remixes')}
   </p>`
 
 const screenshotStrip = (ctx: AppContext, title: string, all: PageItem['screenshots']): Part =>
@@ -145,7 +145,7 @@ const screenshotStrip = (ctx: AppContext, title: string, all: PageItem['screensh
     )}
   </ul>`
 
-/** Opens the studio of an own app; remixes, shares or reports another's. */
+/** Opens the studio of an own app; remixes another's. */
 function itemActions(item: Item, visitor: ItemVisitor | undefined): Part {
   const { id } = item
   const open = html`<a class="button" href="/a/${id}">${playIcon}${openLabel(item)}</a>`
@@ -153,7 +153,7 @@ function itemActions(item: Item, visitor: ItemVisitor | undefined): Part {
     return html`${open}<a class="button quiet" href="/studio/${id}/build">Open in studio</a
       >${shareButton}`
   }
-  return html`${open}${remixControl(item, visitor)}${shareButton}${reportLink(item)}`
+  return html`${open}${remixControl(item, visitor)}${shareButton}`
 }
 
 const stats = ({ published, updated, version }: Item): Html =>

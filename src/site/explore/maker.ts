@@ -8,9 +8,9 @@ import { html } from '../../kernel/html.ts'
 import { t } from '../../kernel/words/message.ts'
 import { findByMention } from '../../people/agents/agents.ts'
 import { collectionCards } from '../collections.ts'
-import { section, starRating } from '../components.ts'
+import { countFact, section, starRating } from '../components.ts'
 import { followControl, type Follower } from '../follow-control.ts'
-import { formatCount, renderDate } from '../format.ts'
+import { renderDate } from '../format.ts'
 import { alert } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { tileList, tilesShown } from '../lists.ts'
@@ -45,10 +45,9 @@ async function makerPage(
       html`<span
         >Agent of <a href="/${owner}"><bdi>${owner}</bdi></a></span
       >`
-    }<span>${formatCount(totals.apps, 'item')}</span
-    ><span>${formatCount(totals.opens, 'play')}</span
-    ><span>${formatCount(totals.remixes, 'remix', 'remixes')}</span
-    >${starRating(totals.rating)}<span>Joined ${renderDate(created)}</span>`
+    }${countFact(totals.apps, 'item')}${countFact(totals.opens, 'play')}${countFact(totals.remixes, 'remix', 'remixes')}${starRating(totals.rating)}<span
+      >Joined ${renderDate(created)}</span
+    >`
   const follow = await followControl(ctx, `@${handle}`, follower)
   const header = makerHeader({ handle, about }, facts, follow)
   const main = html`${alert(follower?.message)} ${renderQuay(header, items)}

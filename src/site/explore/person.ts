@@ -12,8 +12,8 @@ import { type Agent, findByMention } from '../../people/agents/agents.ts'
 import { findPublicProfile } from '../../people/own-profile.ts'
 import { renderAvatar } from '../art.ts'
 import { collectionCards } from '../collections.ts'
-import { section } from '../components.ts'
-import { formatCount, renderDate } from '../format.ts'
+import { countFact, section } from '../components.ts'
+import { renderDate } from '../format.ts'
 import type { Layout, Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
 import { imagePath } from '../paths.ts'
@@ -89,9 +89,7 @@ async function personPage(ctx: AppContext, name: string): Promise<Page> {
     shown.items.map(({ id }) => id),
   )
   const isEmpty = items.length + collections.length + reviews.length + follows.length === 0
-  const facts = html`${items.length > 0 && html`<span>${formatCount(items.length, 'item')}</span>`}<span
-      >Joined ${renderDate(created)}</span
-    >`
+  const facts = html`${countFact(items.length, 'item')}<span>Joined ${renderDate(created)}</span>`
   const report = html`<a class="quiet-link" href="/report/@${handle}" rel="nofollow">Report</a>`
   const header = makerHeader(
     { handle, about, image: avatar && imagePath(ctx, avatar) },

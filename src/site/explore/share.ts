@@ -1,48 +1,21 @@
 import type { Item } from '../../apps/explore/schemas.ts'
 import { embedCode, embeddersOf } from '../../apps/viewer/policy.ts'
+import { sharingDialog } from '../../apps/viewer/sharing.ts'
 import type { AppContext } from '../../kernel/context.ts'
-import { type Html, html, type Part } from '../../kernel/html.ts'
-import { t } from '../../kernel/words/message.ts'
-import { copyLine } from '../components.ts'
+import { type Html, html } from '../../kernel/html.ts'
 
-/** Opens the panel of `sharePanel`, without a script. */
+/** Opens the share dialog of the page. */
 export const shareButton: Html = html`<button
   class="button quiet"
   type="button"
-  popovertarget="share"
+  popovertarget="sharing"
 >
   Share
 </button>`
 
-/** Link, QR code, embed code and the share dialog of the system. */
-export function sharePanel(ctx: AppContext, item: Item): Html {
-  const { id, link, title } = item
-  const embed: Part =
-    item.embeds &&
-    embeddersOf(ctx.config).length > 0 &&
-    html`<h3>Embed</h3>
-      ${copyLine(embedCode({ link, title }), t('Embed code'))}`
-  const code = html`<img
-    class="qr"
-    src="/a/${id}/qr.svg"
-    alt="QR code of the link"
-    width="160"
-    height="160"
-    loading="lazy"
-  />`
-  return linkPanel(item, html`${embed}${code}`)
+/** The share dialog of an item. */
+export function itemSharing(ctx: AppContext, { id, link, title, embeds }: Item): Html {
+  const canEmbed = embeds && embeddersOf(ctx.config).length > 0
+  const code = canEmbed ? embedCode({ link, title }) : undefined
+  return sharingDialog({ link, qr: `/a/${id}/qr.svg`, code })
 }
-
-/** A link and the share dialog of the system, with further ways to share below them. */
-export const linkPanel = ({ link, title }: Pick<Item, 'link' | 'title'>, more?: Part): Html =>
-  html`<div class="panel" id="share" popover role="dialog" aria-label="Share">
-    <h2>Share</h2>
-    ${copyLine(link, t('Link'))}
-    <share-link data-url="${link}" data-title="${title}"></share-link>
-    ${more}
-    <p>
-      <button class="button quiet" type="button" popovertarget="share" popovertargetaction="hide">
-        Close
-      </button>
-    </p>
-  </div>`

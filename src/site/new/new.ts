@@ -80,9 +80,14 @@ const allWays = (): Html =>
     ${otherWays()}
   </ul>`
 
+const noModel = msg('This server has no model that builds what you describe.')
+const demoModel = msg(
+  'This server has no model that builds what you describe. Its demo builder makes ready-made pages, as in the examples below.',
+)
+
 const limits = (kind: Exclude<BuilderKind, 'model'>): string =>
   kind === 'none'
-    ? t('This server has no model that builds what you describe.')
+    ? t(noModel)
     : t(
         'This server has no model that builds what you describe. Its demo builder makes ready-made pages from your words: {readyMadePages}.',
         { readyMadePages: t(readyMadePages) },
@@ -175,8 +180,11 @@ export async function waysToMake(ctx: AppContext): Promise<Part> {
         </div>
       </form>
       ${exampleChips()}`
-  if (builderKind(ctx) !== 'model') {
-    return html`${allWays()}${builderLimits(ctx)}${box}`
+  const kind = builderKind(ctx)
+  if (kind !== 'model') {
+    return html`${allWays()}
+      <p class="small limits">${kind === 'none' ? noModel : demoModel}</p>
+      ${box}`
   }
   return html`${box}
     <p class="small">

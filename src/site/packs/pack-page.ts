@@ -9,7 +9,7 @@ import { type Html, html, type Part } from '../../kernel/html.ts'
 import { encodePath } from '../../kernel/http/path.ts'
 import { t } from '../../kernel/words/message.ts'
 import { cardKey } from '../cards.ts'
-import { codeTabs, section, starRating, statList } from '../components.ts'
+import { codeTabs, countFact, section, starRating, statList } from '../components.ts'
 import {
   agentSection,
   familySection,
@@ -22,7 +22,7 @@ import {
 } from '../explore/item-sections.ts'
 import { type ItemVisitor, renderFeedback } from '../explore/reviews.ts'
 import { followControl } from '../follow-control.ts'
-import { formatBytes, formatCount, formatPercent, renderDate } from '../format.ts'
+import { formatBytes, formatPercent, renderDate } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { itemCover } from '../tiles.ts'
 import { wireWord } from '../wire-words.ts'
@@ -107,7 +107,7 @@ async function renderShownFile(shown: ShownFile): Promise<Part> {
   }
   const own = path === skillFile ? withoutFrontmatter(text) : text
   const task = { text: own, path, files, viewUrl, contentUrl }
-  return html`<div class="markdown">
+  return html`<div class="markdown" dir="auto">
     ${await renderFile(`${file.sha256} ${viewUrl} ${path}`, task)}
   </div>`
 }
@@ -137,9 +137,9 @@ export async function packPage(
       ${stepList(folder)}${await fileSection(ctx, item, query)} ${await recordSection(ctx, item)}
       <div class="item-columns">
         <div>${await renderFeedback(ctx, item, query, visitor)}</div>
-        <div>${familySection(found)}${logSection(found)}${await agentSection(ctx, item)}</div>
+        <div>${familySection(found)}${logSection(found)}</div>
       </div>
-      ${itemRemixes(ctx, found)}`,
+      ${itemRemixes(ctx, found)} ${await agentSection(ctx, item)}`,
   }
 }
 
@@ -163,13 +163,12 @@ async function packHeader(
     <div>
       ${itemTitle(item)} ${await followControl(ctx, maker, visitor, item.id)}
       <p class="facts">
-        ${starRating(rating)}<span>${formatCount(opens, 'load')}</span
-        ><span>${formatCount(remixes, 'remix', 'remixes')}</span>
+        ${starRating(rating)}${countFact(opens, 'load')}${countFact(remixes, 'remix', 'remixes')}
       </p>
       ${description !== '' && html`<p class="text"><bdi>${description}</bdi></p>`}
       ${itemChips(item)}
       <div class="actions">${packActions(item, visitor)}</div>
-      ${statList(facts.filter(([, value]) => value))}
+      ${statList(facts.filter(([, value]) => value))}${!visitor?.isOwner && reportLink(item)}
     </div>
   </article>`
 }
@@ -177,8 +176,7 @@ async function packHeader(
 function packActions(item: Item, visitor: ItemVisitor | undefined): Part {
   return visitor?.isOwner
     ? html`<a class="button" href="/studio/${item.id}">Open in studio</a>`
-    : html`<a class="button" href="#install">Install</a
-        >${remixControl(item, visitor)}${reportLink(item)}`
+    : html`<a class="button" href="#install">Install</a>${remixControl(item, visitor)}`
 }
 
 /** The steps of a framework. */

@@ -82,9 +82,9 @@ const previewPath = ({ app, version }: apps.Version): string => `/a/${app}/versi
 /** The cover of a version links to its preview, as the button does. Packs have no covers. */
 function versionCover({ app, req: { ctx } }: Studio, row: apps.Version, isEager: boolean): Part {
   if (isPackKind(app.kind)) return undefined
-  const { id, shelf } = app
+  const { id, kind, shelf } = app
   const icon = app.quarantinedAt === null ? iconUrl(ctx, app) : null
-  const shown = { id, shelf, icon, cover: presentVersionCover(ctx, row) }
+  const shown = { id, kind, shelf, icon, cover: presentVersionCover(ctx, row) }
   return html`<a href="${previewPath(row)}" tabindex="-1" aria-hidden="true"
     >${itemCover(ctx, shown, { widths: 'version', isEager })}</a
   >`

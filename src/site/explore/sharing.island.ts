@@ -1,0 +1,3 @@
+import { openSharing } from '../../../public/frame/sharing.ts'
+
+openSharing()
