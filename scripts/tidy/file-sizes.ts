@@ -8,7 +8,7 @@ const shortLines = 40
  * Short files with one importer that an earlier limit of 250 lines produced. Lower this number
  * with each one that is put back together.
  */
-export const unexplainedMax = 12
+export const unexplainedMax = 3
 
 /** Files that have a reason to be short: they are started, listed or read on their own. */
 const entries =

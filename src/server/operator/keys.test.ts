@@ -1,6 +1,8 @@
 import { afterAll, expect, test } from 'bun:test'
 
+import { becomeOperator, operatorLink } from '../../people/people.ts'
 import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
+import { createTestPerson, createTestSession } from '../../testing/fixtures/people.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 import { runCommand } from './control.ts'
 
@@ -79,4 +81,41 @@ test('wrong words and fields change nothing, and the error names the right ones'
     expect(result.text).toContain(text)
   }
   expect(await t.snapshot()).toEqual(before)
+})
+
+test('a command has the errors and the audit entries of its operation', async () => {
+  const olga = await createTestPerson(t, 'olga')
+  const code = (await operatorLink(t.ctx))?.split('/').at(-1) ?? ''
+  await becomeOperator(t.ctx, olga.person, code)
+  const { cookie } = await createTestSession(t, olga)
+  const { creditId } = await createGatewayUser(t, '1')
+  const calls = [
+    ['keys add nobody name=ci', 'POST', '/accounts/nobody/keys', { name: 'ci' }],
+    [
+      `keys change ${creditId} gk_none name=x`,
+      'PATCH',
+      `/accounts/${creditId}/keys/gk_none`,
+      { name: 'x' },
+    ],
+    [`keys revoke ${creditId} gk_none`, 'DELETE', `/accounts/${creditId}/keys/gk_none`, undefined],
+    [
+      `projects remove ${creditId} none`,
+      'DELETE',
+      `/accounts/${creditId}/projects/none`,
+      undefined,
+    ],
+    ['grant nobody 5', 'POST', '/grants', { to: 'nobody', usd: '5' }],
+    ['grant olga much', 'POST', '/grants', { to: 'olga', usd: 'much' }],
+    ['libraries remove none@1.0.0', 'POST', '/libraries/remove', { library: 'none@1.0.0' }],
+  ] as const
+  for (const [line, method, path, body] of calls) {
+    const sent = await t.call(method, `/operator${path}`, { body, headers: { cookie } })
+    expect([line, await run(line)]).toEqual([line, { ok: false, text: sent.text('error') }])
+  }
+  await run(`keys add ${creditId} name=ci`)
+  const body = { name: 'ci' }
+  await t.call('POST', `/operator/accounts/${creditId}/keys`, { body, headers: { cookie } })
+  const entries = (await run(`admin audit ${creditId}`)).text.split('\n')
+  const known = entries.map((entry) => /(olga|command line) {2}keys add/.exec(entry)?.[1])
+  expect(known.toSorted()).toEqual(['command line', 'olga'])
 })
