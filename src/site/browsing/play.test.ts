@@ -333,7 +333,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('playing in chromium', ()
 
       t.clock.advance(minute)
       await own.goto(`${origin}/studio/${item}/listing`)
-      await own.getByLabel('Embedding').selectOption('Only this site shows it')
+      await own.getByLabel('Embedding on other sites').selectOption('Only this site shows it')
       await own.getByRole('button', { name: 'Save', exact: true }).first().click()
       await own.getByRole('status').filter({ hasText: 'Saved' }).waitFor()
       await openShare()

@@ -99,7 +99,7 @@ function detailFields(studio: Studio): Part {
         value: description,
         max: descriptionCharsMax,
       },
-    )}${selectField({ label: t('Shelf'), name: 'shelf', value: shelf, options: shelfNames.map((name) => [name, wireWord(name)]) })}${!isPackKind(app.kind) && selectField({ label: t('Embedding'), name: 'embeds', value: embeds, options: embedding })}<label
+    )}${selectField({ label: t('Shelf'), name: 'shelf', value: shelf, options: shelfNames.map((name) => [name, wireWord(name)]) })}${!isPackKind(app.kind) && selectField({ label: t('Embedding on other sites'), name: 'embeds', value: embeds, options: embedding })}<label
       class="tick"
       ><input type="checkbox" name="comments" value="yes" ${comments && html` checked`} />Allow
       comments</label
