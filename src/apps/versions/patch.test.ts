@@ -331,6 +331,10 @@ describe('a diff as models write it', () => {
       `\`\`\`diff\ndiff --git a/index.html b/index.html\nindex 1..2 100644\n${names}@@ -2,2 +2,2 @@ <html>\n${first}@@ -4,4 +4,4 @@\n${second}\`\`\`\n`,
     ],
     [
+      'names in quotes, and a mark of UTF-8',
+      `\uFEFF--- "a/index.html"\n+++ "b/index.html"\n@@\n${first}@@\n${second}`,
+    ],
+    [
       'the form of apply_patch',
       `*** Begin Patch\n*** Update File: index.html\n@@\n${first}@@\n${second}*** End of File\n*** End Patch`,
     ],
@@ -391,6 +395,10 @@ describe('a diff as models write it', () => {
     ['-<title>Old</title>\n+<title>New</title>\n', 'line 1 has no line with @@ before it'],
     ['--- /dev/null\n+++ b/new.js\n@@ -0,0 +1 @@\n+x\n', 'line 1 adds or deletes a file'],
     ['Change the title to New.', 'The diff changes nothing'],
+    [
+      '<<<<<<< SEARCH\nOld\n=======\nNew\n>>>>>>> REPLACE',
+      'line 1 begins a search: send it in "edits"',
+    ],
   ])('says what is wrong with %j', async (diff, problem) => {
     const { made, html } = await patch(diff)
     expect(made).toMatchObject({ status: 400, code: 'bad_request' })

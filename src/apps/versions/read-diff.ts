@@ -17,7 +17,9 @@ const hunkHeader = /^@@+(?:\s*-(\d+))?/
 const ignored = /^(?:diff --git |index |(?:old|new) mode |similarity index |rename |```|\*\*\* )/
 const addsOrDeletes =
   /^(?:(?:new|deleted) file mode|\*\*\* (?:Add|Delete) File:|(?:---|\+\+\+) \/dev\/null)/
-const fileHeader = /^(?:\+\+\+|\*\*\* Update File:) ([^\t]+)/
+/** Git puts some names in quotes. */
+const fileHeader = /^(?:\+\+\+|\*\*\* Update File:) "?([^\t"]+)/
+const searchBlock = /^<{5,} ?SEARCH$/
 
 /**
  * Reads a unified diff as models write it: numbers of its headers may be wrong or missing, and so
@@ -25,7 +27,7 @@ const fileHeader = /^(?:\+\+\+|\*\*\* Update File:) ([^\t]+)/
  */
 export function readDiff(text: string): FileHunk[] {
   const hunks: FileHunk[] = []
-  const rows = text.split(/\r?\n/)
+  const rows = text.replace(/^\uFEFF/, '').split(/\r?\n/)
   let path: string | undefined
   let lines: string[] | undefined
   for (const [at, row] of rows.entries()) {
@@ -33,6 +35,8 @@ export function readDiff(text: string): FileHunk[] {
     const isHead = [at, at - 1].some(
       (first) => isPair(rows, first) && (!hunks.length || rows[first + 2]?.startsWith('@@')),
     )
+    if (searchBlock.test(row))
+      throw new SyntaxError(`line ${at + 1} begins a search: send it in "edits" instead`)
     if (addsOrDeletes.test(row) && (isHead || !/^[-+]/.test(row)))
       throw new SyntaxError(`line ${at + 1} adds or deletes a file`)
     const header = hunkHeader.exec(row)
