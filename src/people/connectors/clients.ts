@@ -17,7 +17,7 @@ import {
   unusedClientMs,
 } from '../../kernel/limits.ts'
 import { isRecord, itemsOf } from '../../kernel/schema.ts'
-import { isPlainLine } from '../../kernel/text.ts'
+import { hasVisibleText, isPlainLine } from '../../kernel/text.ts'
 import { oauthClients } from './tables.ts'
 
 /** A scheme with a dot, as programs choose (RFC 8252, 7.1), or that of a known MCP client. */
@@ -99,7 +99,9 @@ function readMetadata(given: Record<string, unknown>): Metadata {
     const problem = redirectUriProblem(uri)
     if (problem) throw new ApiError('invalid_redirect_uri', { problem })
   }
-  const name = given['client_name'] ?? redirectPlace(redirectUris[0] ?? '')
+  const named = given['client_name'] ?? ''
+  const isNameless = typeof named === 'string' && !hasVisibleText(named)
+  const name = isNameless ? redirectPlace(redirectUris[0] ?? '') : named
   if (typeof name !== 'string' || !isPlainLine(name, keyNameCharsMax)) {
     const problem = `"client_name" must be one line of at most ${keyNameCharsMax} characters.`
     throw new ApiError('invalid_client_metadata', { problem })
