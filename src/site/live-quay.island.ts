@@ -1,4 +1,5 @@
-const minute = 60_000
+/** A new app arrives within this time. An unchanged page is not sent again. */
+const refreshMs = 20_000
 const [sunrise, sunset] = [7, 19]
 
 /**
@@ -10,7 +11,7 @@ class LiveQuay extends HTMLElement {
 
   connectedCallback(): void {
     this.#setTime()
-    this.#timer = setInterval(() => void this.#update(), minute)
+    this.#timer = setInterval(() => void this.#update(), refreshMs)
   }
 
   disconnectedCallback(): void {

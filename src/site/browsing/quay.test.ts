@@ -35,7 +35,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the quay in chromium', (
       expect(await names()).toEqual(['Fog by @ann'])
       t.clock.advance(1_000)
       const id = await ann.publish({ title: 'Skiff', kind: 'game', store: true })
-      await page.clock.runFor(60_000)
+      await page.clock.runFor(20_000)
       await page.locator('.arriving', { hasText: 'Skiff' }).waitFor()
       expect(await names()).toEqual(['Skiff by @ann', 'Fog by @ann'])
       await page.getByRole('link', { name: 'Skiff by @ann' }).click()
