@@ -9,8 +9,8 @@
 import { join } from 'node:path'
 
 import { buildArchive, readInstalled } from '../../src/apps/libraries/embedded.ts'
+import { findFont } from '../../src/apps/libraries/find-files.ts'
 import type { Library } from '../../src/apps/libraries/library.ts'
-import { findFont } from '../../src/apps/libraries/resolve-page.ts'
 import { findLibrary } from '../../src/apps/libraries/store.ts'
 
 interface Use {

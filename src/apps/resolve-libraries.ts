@@ -5,8 +5,8 @@ import { requestOf } from './libraries/registry.ts'
 import type { Resolution } from './libraries/resolution.ts'
 import { resolvePage } from './libraries/resolve-page.ts'
 
-/** Packages that a page names, those that these import, and so on. */
-const roundsMax = 3
+/** Packages that a page names, those that these import, and so on: trees of npm are deep. */
+const roundsMax = 8
 
 /** Resolves a page from the library store, which first fetches what it lacks where that is on. */
 export async function resolveStored(

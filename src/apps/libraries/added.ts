@@ -24,9 +24,10 @@ export async function addLibrary(
 ): Promise<void> {
   const { name, version, license, files } = library
   const label = labelOf(library)
-  if ((await embeddedLibraries()).some((one) => labelOf(one) === label)) {
-    throw new TarballError(`${label} is part of this program already.`)
-  }
+  // Pages may load files of a fetched one that the program leaves out.
+  const isKept =
+    source === 'added' && (await embeddedLibraries()).some((one) => labelOf(one) === label)
+  if (isKept) throw new TarballError(`${label} is part of this program already.`)
   const rows: (typeof libraryFiles.$inferInsert)[] = []
   for (const [path, bytes] of files) {
     const { sha256 } = await stores.storage.put(bytes)

@@ -63,8 +63,10 @@ const names: Readonly<Record<string, string>> = {
   splidejs: '@splidejs/splide',
   'svg.js': '@svgdotjs/svg.js',
   tensorflow: '@tensorflow/tfjs',
+  tinycolor: 'tinycolor2',
   'toastr.js': 'toastr',
   'underscore.js': 'underscore',
+  'wordcloud2.js': 'wordcloud',
   wow: 'wowjs',
 }
 
@@ -268,6 +270,21 @@ const ownSites: readonly OwnSite[] = [
     pattern: /^code\.jquery\.com\/jquery-([\d.]+)\.slim(?:\.min)?\.js$/,
     name: 'jquery',
     path: 'dist/jquery.slim.min.js',
+  },
+  {
+    pattern: /^code\.jquery\.com\/ui\/([\d.]+)\/jquery-ui(?:\.min)?\.js$/,
+    name: 'jquery-ui',
+    path: 'dist/jquery-ui.min.js',
+  },
+  {
+    pattern: /^code\.jquery\.com\/ui\/([\d.]+)\/themes\/base\/jquery-ui(?:\.min)?\.css$/,
+    name: 'jquery-ui',
+    path: 'dist/themes/base/jquery-ui.css',
+  },
+  {
+    pattern: /^aframe\.io\/releases\/([\d.]+)\/aframe(?:\.min)?\.js$/,
+    name: 'aframe',
+    path: 'dist/aframe.min.js',
   },
   { pattern: /^d3js\.org\/d3\.v(\d+)(?:\.min)?\.js$/, name: 'd3', path: 'dist/d3.min.js' },
   {

@@ -105,7 +105,7 @@ export const fetchedLibrariesMax = 500
 
 /** Packages that are fetched for one page, and the bytes of the tarball of one. */
 export const fetchedPerPageMax = 10
-export const fetchedBytesMax = 10 * 1_048_576
+export const fetchedBytesMax = 32 * 1_048_576
 
 /** Libraries whose apps are counted: added ones, and those of this and earlier binaries. */
 export const usedLibrariesMax = 2_000

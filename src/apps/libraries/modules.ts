@@ -1,3 +1,4 @@
+import { isBuiltin } from 'node:module'
 import { dirname, join } from 'node:path/posix'
 
 import { lazyFor } from '../../kernel/lazy.ts'
@@ -67,7 +68,10 @@ export function rewriteModule(
   // A blob: URL is no base of others. The loader finds the files of the package at this one.
   const here = JSON.stringify(`${packagesUrl}${labelOf(library)}/${path}`)
   const module: ModuleText = {
-    text: text.replaceAll(/\bimport\.meta\.url\b/g, here),
+    text: text
+      .replaceAll(/\bimport\.meta\.url\b/g, here)
+      // Packages for bundlers read it, which browsers do not have.
+      .replaceAll(/\bprocess\.env\.NODE_ENV\b/g, '"production"'),
     paths: [],
     names: [],
   }
@@ -123,6 +127,8 @@ export async function wrapCommonJs(
       if (!relative.test(name)) {
         // Bundles keep calls of require for the modules inside them.
         if (isKnown(name)) names.add(name)
+        // A module of Node.js is empty in a browser, as bundlers make it.
+        else if (isBuiltin(name)) texts.set(name, '')
         return call
       }
       const found = findFile(library, join(dirname(from), name))
@@ -172,10 +178,20 @@ function joinCommonJs(entry: string, texts: Map<string, string>, names: string[]
   ].join('\n')
 }
 
+/** A function or object that a file exports as a whole, and that has other exports. */
+const exportedWhole = /\bmodule\.exports\s*=\s*([A-Za-z_$][\w$]*)\s*[;\n]/
+
+/** Returns patterns of the names that a file gives to its exports. */
+function patternsOf(text: string): RegExp[] {
+  const whole = exportedWhole.exec(text)?.[1]
+  const members = whole && new RegExp(`\\b${escaped(whole)}\\.([A-Za-z_$][\\w$]*)\\s*=(?!=)`, 'g')
+  return [exportNames, shortExportNames, ...(members ? [members] : [])]
+}
+
 function namesIn(texts: string[]): string[] {
   const found = new Set<string>()
   for (const text of texts)
-    for (const pattern of [exportNames, shortExportNames])
+    for (const pattern of patternsOf(text))
       for (const match of text.matchAll(pattern)) {
         const name = match[1] ?? match[2] ?? ''
         if (name !== '' && name !== 'default' && found.size < namesMax) found.add(name)

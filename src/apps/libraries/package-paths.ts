@@ -1,3 +1,5 @@
+import { dirname, join, relative } from 'node:path/posix'
+
 import { isRecord, recordOf } from '../../kernel/schema.ts'
 import type { LibraryAddress } from './address.ts'
 import { type Library, type LibraryReference, readText, typeOf } from './library.ts'
@@ -65,11 +67,12 @@ function findAnywhere(library: Library, path: string): string | undefined {
     .toSorted((a, b) => rank(a) - rank(b))[0]
 }
 
-/** Parsed package.json. An empty record where it is missing or malformed. */
-async function readManifest(library: Library): Promise<Record<string, unknown>> {
-  if (!library.files.has('package.json')) return {}
+/** Parsed package.json of a folder. An empty record where it is missing or malformed. */
+async function readManifest(library: Library, folder = ''): Promise<Record<string, unknown>> {
+  const path = `${folder}package.json`
+  if (!library.files.has(path)) return {}
   try {
-    return recordOf(JSON.parse(await readText(library, 'package.json')))
+    return recordOf(JSON.parse(await readText(library, path)))
   } catch {
     return {}
   }
@@ -139,18 +142,19 @@ export function findFile(library: Library, path: string): string | undefined {
   return undefined
 }
 
+const entryFields = ['module', 'jsnext:main', 'browser', 'main', 'jsdelivr', 'unpkg']
+
 /** Returns the file that `import 'name/subpath'` loads in a browser. */
 export async function moduleEntry(library: Library, subpath: string): Promise<string | undefined> {
   const about = await readManifest(library)
-  const exported = fromExports(about['exports'], subpath)
-  const named = [
-    exported,
-    ...(subpath === ''
-      ? ['module', 'jsnext:main', 'browser', 'main', 'jsdelivr', 'unpkg'].map((name) =>
-          clean(about[name]),
-        )
-      : [subpath]),
-  ]
+  // A folder of a package may have a package.json of its own.
+  const inside = subpath === '' ? about : await readManifest(library, `${subpath}/`)
+  const fields = entryFields.flatMap((name) => {
+    const value = inside[name]
+    return typeof value === 'string' ? join(subpath, value) : []
+  })
+  const own = fromExports(about['exports'], subpath)
+  const named = [own, ...fields, ...(subpath === '' ? [] : [subpath])]
   for (const one of named) {
     const found = one === undefined ? undefined : findFile(library, one)
     if (found !== undefined) return found
@@ -162,6 +166,21 @@ export async function moduleEntry(library: Library, subpath: string): Promise<st
 export async function dependenciesOf(library: Library): Promise<Record<string, unknown>> {
   const about = await readManifest(library)
   return { ...recordOf(about['peerDependencies']), ...recordOf(about['dependencies']) }
+}
+
+const privateNames = /(["'])(#[\w./-]{1,100})\1/g
+
+/** Returns a script whose names of "imports" in its package.json are those of files. */
+export async function withPrivateNames(
+  library: Library,
+  path: string,
+  text: string,
+): Promise<string> {
+  const table = text.includes('#') ? recordOf((await readManifest(library))['imports']) : {}
+  return text.replace(privateNames, (whole: string, quote: string, name: string) => {
+    const found = Object.hasOwn(table, name) ? followConditions(table[name]) : undefined
+    return found === undefined ? whole : `${quote}./${relative(dirname(path), found)}${quote}`
+  })
 }
 
 /** Returns the package of an imported name: "three" of "three/addons/…". */

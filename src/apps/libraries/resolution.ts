@@ -14,6 +14,7 @@ import {
 } from './library.ts'
 import { fileName, type ModuleText, readImports, rewriteModule, wrapCommonJs } from './modules.ts'
 import { findImported, findNamed } from './on-demand.ts'
+import { withPrivateNames } from './package-paths.ts'
 import { rewriteStyle } from './styles.ts'
 
 /** A file of a page with its bytes, and the library that it is from. */
@@ -75,7 +76,7 @@ export class FileCollector {
     if (type !== 'text/javascript') {
       return this.put(library, { name, type, content: await library.read(path) })
     }
-    const text = await readText(library, path)
+    const text = await withPrivateNames(library, path, await readText(library, path))
     const imports = readImports(library, path, text)
     if (imports) await this.addModule(library, name, rewriteModule(library, path, text, imports))
     else this.put(library, { name, type, content: await library.read(path) })
@@ -131,9 +132,22 @@ export class FileCollector {
     const { text, paths, names } = module
     // The file is known before those that it loads, since these may load it in turn.
     this.addText(library, name, 'text/javascript', text)
-    for (const path of paths) await this.add(library, path)
+    for (const path of paths) await this.addImported(library, path)
     for (const one of names) await this.names.resolve(one, library)
     return name
+  }
+
+  /** Adds a file that a module imports, which may be a CommonJS one for bundlers. */
+  private async addImported(library: Library, path: string): Promise<void> {
+    const name = fileName(library, path)
+    if (this.files.has(name)) return
+    const text = typeOf(path) === 'text/javascript' ? await readText(library, path) : ''
+    const isCommonJs = /\bmodule\.exports\b|\bexports\.\w/.test(text)
+    if (!isCommonJs || readImports(library, path, text)) await this.add(library, path)
+    else {
+      const isKnown = await this.names.finder(library)
+      await this.addModule(library, name, await wrapCommonJs(library, path, isKnown))
+    }
   }
 
   private async addStyle(library: Library, path: string, name: string): Promise<string> {

@@ -7,6 +7,7 @@ import {
   parseAddress,
   parseUrl,
 } from './address.ts'
+import { copiesOf, findDependency, findFileOf, findFont } from './find-files.ts'
 import { findFirebaseFile, firebaseLibrary, firebaseName, firebaseNotes } from './firebase.ts'
 import { findHostModule, hostLibrary } from './host-modules.ts'
 import {
@@ -18,7 +19,7 @@ import {
 } from './library.ts'
 import { fileName, packagesUrl, scheme } from './modules.ts'
 import { baseOf, computedFolderOf, folderOf, isData, isNamed } from './on-demand.ts'
-import { dependenciesOf, moduleEntry, packageOf, pathOf } from './package-paths.ts'
+import { dependenciesOf, moduleEntry, packageOf } from './package-paths.ts'
 import { matchesIntegrity } from './registry.ts'
 import {
   FileCollector,
@@ -28,57 +29,10 @@ import {
 } from './resolution.ts'
 import { findLibrary, type FoundLibrary } from './store.ts'
 import { fontFamilies, fontPackages, fontRules } from './styles.ts'
-import { pickVersion } from './versions.ts'
 
-/**
- * Finds a package that a library imports: in the version that the page itself names, if it is in
- * the range. Two versions of React in one page would not know each other's elements.
- */
-function findDependency(
-  all: readonly Library[],
-  { urls }: PageReferences,
-  name: string,
-  range: string,
-): Library | undefined {
-  for (const { url } of urls.slice(0, referencesPerPageMax)) {
-    const address = parseAddress(url)
-    if (address?.name !== name) continue
-    const library = findLibrary(all, name, address.range)?.library
-    if (library && pickVersion([library.version], range)?.isExact) return library
-  }
-  return findLibrary(all, name, range)?.library
-}
-
-/**
- * Finds the file that a URL names. Where its version is not there, the nearest one may be too new
- * to have it, as three is for examples/js: then in another one with the same major number.
- */
-async function findFileOf(
-  all: readonly Library[],
-  { library: nearest, isExact }: FoundLibrary,
-  address: LibraryAddress,
-  use: LibraryReference['use'],
-): Promise<{ library: Library; path: string } | undefined> {
-  const major = majorOf(nearest)
-  const others = all.filter(
-    (one) => one.name === nearest.name && majorOf(one) === major && one.source !== 'fetched',
-  )
-  for (const library of isExact ? [nearest] : [nearest, ...others]) {
-    const path = await pathOf(library, address, use)
-    if (path !== undefined) return { library, path }
-  }
-  return undefined
-}
-
-const majorOf = ({ version }: Library): string => version.split('.', 1)[0] ?? ''
-
-export function findFont(all: readonly Library[], family: string): Library | undefined {
-  for (const name of fontPackages(family)) {
-    const found = findLibrary(all, name, '')
-    if (found) return found.library
-  }
-  return undefined
-}
+/** The text of a script names many addresses. Those of a file or a folder are loaded. */
+const isLoaded = ({ use }: LibraryReference, { path }: LibraryAddress): boolean =>
+  use !== 'code' || /\/$|\.\w+$/.test(path)
 
 /** Libraries that load but need what the sandbox refuses, and what to do. */
 const restrictedLibraries: ReadonlyMap<string, string> = new Map([
@@ -200,6 +154,7 @@ class PageResolver {
       address.kind === 'folder' ? undefined : await findFileOf(this.all, found, address, use)
     if (!file) {
       const folder = use === 'code' && (await this.addFolder(found, address))
+      if (!folder && isLoaded(reference, address)) this.lackRest(found.library)
       return folder || this.missing(reference, address, found.library)
     }
     const { library, path } = file
@@ -239,15 +194,20 @@ class PageResolver {
     this.lacking.set(`${name}@${range}`, { name, range })
   }
 
+  /** Notes that the store lacks files of a package that this program has in part. */
+  private lackRest(library: Library): void {
+    const isPart = library.source === 'embedded' && copiesOf(this.all, library).length === 1
+    if (isPart) this.lack(library.name, library.version)
+  }
+
   /** Finds the package of an address, or notes that it lacks. */
-  private find({ use }: LibraryReference, address: LibraryAddress): FoundLibrary | undefined {
-    const { name, otherName, range, path, isGuess } = address
+  private find(reference: LibraryReference, address: LibraryAddress): FoundLibrary | undefined {
+    const { name, otherName, range, isGuess } = address
     const all = [name, ...(otherName === undefined ? [] : [otherName])]
     const found = all.flatMap((one) => findLibrary(this.all, one, range) ?? [])
-    // The text of a script names many addresses. Those of a file or a folder are loaded.
-    const isLoaded = use !== 'code' || /\/$|\.\w+$/.test(path)
     const exact = found.find(({ isExact }) => isExact)
-    if (!exact && isLoaded && !isGuess) for (const one of all) this.lack(one, range)
+    if (!exact && isLoaded(reference, address) && !isGuess)
+      for (const one of all) this.lack(one, range)
     return exact ?? found[0]
   }
 
@@ -264,9 +224,12 @@ class PageResolver {
     const script = isFlat && [...this.collector.files.keys()].find((one) => one.startsWith(inside))
     const own = path === '' ? '' : `${path.replace(/\/$/, '')}/`
     const folder = own === '' && script ? folderOf(script.slice(inside.length)) : own
-    const paths = [...library.files.keys()].filter((one) => one.startsWith(folder))
-    for (const one of paths) await this.collector.addOnDemand(library, one)
-    return paths.length > 0 ? fileName(library, folder) : undefined
+    for (const copy of copiesOf(this.all, library)) {
+      const paths = [...copy.files.keys()].filter((one) => one.startsWith(folder))
+      for (const one of paths) await this.collector.addOnDemand(copy, one)
+      if (paths.length > 0) return fileName(copy, folder)
+    }
+    return undefined
   }
 
   /** Names the files that scripts load: by package, by the folder of a script, by name alone. */
@@ -322,6 +285,7 @@ class PageResolver {
       const found = findFont(this.all, family.family)
       if (!found) {
         missing.push(family.family)
+        for (const name of fontPackages(family.family)) this.lack(name, '')
         continue
       }
       last = found
@@ -389,12 +353,22 @@ class PageResolver {
     const range = Object.hasOwn(ranges, packageName) ? String(ranges[packageName]) : ''
     const library =
       packageName === from.name ? from : findDependency(this.all, this.page, packageName, range)
-    const path = library && (await moduleEntry(library, subpath))
-    if (!library || path === undefined) {
-      if (!library) this.lack(packageName, range)
+    const [file] = library ? await this.entriesOf(library, subpath) : []
+    if (!file) {
+      if (library) this.lackRest(library)
+      else this.lack(packageName, range)
       this.notes.add(`${labelOf(from)} imports ${name}, which is not in the library store.`)
       return
     }
-    this.imports.set(name, await this.collector.addAsModule(library, path))
+    this.imports.set(name, await this.collector.addAsModule(file.library, file.path))
+  }
+
+  /** Returns the files that a name of a package loads, of all its copies. */
+  private async entriesOf(library: Library, subpath: string) {
+    const copies = copiesOf(this.all, library).map(async (copy) => {
+      const path = await moduleEntry(copy, subpath)
+      return path === undefined ? [] : [{ library: copy, path }]
+    })
+    return (await Promise.all(copies)).flat()
   }
 }

@@ -52,17 +52,19 @@ export function findLibrary(
   range: string,
 ): FoundLibrary | undefined {
   const versions = all.filter((library) => library.name === name)
-  const chosen = versions.filter(({ source, version }) => source !== 'fetched' || version === range)
-  const own = chosen.length > 0 ? chosen : versions
+  const kept = versions.filter(({ source, version }) => source !== 'fetched' || version === range)
   const other = lookUp(browserBuilds, name)
-  if (own.length === 0 && other !== undefined) return findLibrary(all, other, range)
-  const picked = pickVersion(
-    own.map(({ version }) => version),
-    range,
-    lookUp(compatibleFrom, name),
-  )
-  const library = own.find(({ version }) => version === picked?.version)
-  return library && picked && { library, isExact: picked.isExact }
+  if (versions.length === 0 && other !== undefined) return findLibrary(all, other, range)
+  const pick = (own: Library[]): FoundLibrary | undefined => {
+    const numbers = own.map(({ version }) => version)
+    const picked = pickVersion(numbers, range, lookUp(compatibleFrom, name))
+    const library = own.find(({ version }) => version === picked?.version)
+    return library && picked && { library, isExact: picked.isExact }
+  }
+  const found = pick(kept)
+  if (found?.isExact) return found
+  const fetched = pick(versions)
+  return fetched?.isExact || kept.length === 0 ? fetched : found
 }
 
 declare module '../../kernel/context.ts' {
@@ -83,7 +85,8 @@ export class LibraryStore {
   async list(): Promise<Library[]> {
     const embedded = await embeddedLibraries()
     const added = await this.added()
-    const known = new Set(added.map(labelOf))
+    // The program may have some files only of a package that was fetched whole.
+    const known = new Set(added.filter(({ source }) => source === 'added').map(labelOf))
     return [...embedded.filter((one) => !known.has(labelOf(one))), ...added].toSorted(
       (a, b) => a.name.localeCompare(b.name) || compareVersions(a.version, b.version),
     )

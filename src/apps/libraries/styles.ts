@@ -60,6 +60,12 @@ export const fontPackages = (family: string): string[] => {
   return [`@fontsource-variable/${slug}`, `@fontsource/${slug}`]
 }
 
+/** Returns the class that Google sends with a font of icons, whose names are texts of elements. */
+const iconClass = (family: string): string =>
+  /^Material (?:Icons|Symbols)/.test(family)
+    ? `.${family.toLowerCase().replaceAll(/[^a-z]+/g, '-')}{font:normal 24px/1 '${family.replaceAll(/[^\w \-]/g, '')}';letter-spacing:normal;text-transform:none;display:inline-block;white-space:nowrap;word-wrap:normal;direction:ltr;font-feature-settings:'liga';-webkit-font-smoothing:antialiased}`
+    : ''
+
 const face = (family: string, weight: string, name: string): string =>
   `@font-face{font-family:'${family.replaceAll(/[^\w \-]/g, '')}';font-style:normal;font-weight:${weight};font-display:swap;src:url(${name}) format('woff2')}`
 
@@ -71,7 +77,8 @@ export function fontRules(
   const fonts = [...library.files.keys()].filter((path) => path.endsWith('-normal.woff2'))
   const variable = fonts.find((path) => path.includes('-wght-'))
   if (variable !== undefined) {
-    return { text: face(family, '100 900', fileName(library, variable)), paths: [variable] }
+    const text = face(family, '100 900', fileName(library, variable)) + iconClass(family)
+    return { text, paths: [variable] }
   }
   const weightOf = (path: string): number => Number(/-(\d00)-normal/.exec(path)?.[1] ?? 400)
   const chosen = new Map<string, number>()
@@ -84,5 +91,5 @@ export function fontRules(
   const rules = [...chosen].map(([path, weight]) =>
     face(family, String(weight), fileName(library, path)),
   )
-  return { text: rules.join('\n'), paths: [...chosen.keys()] }
+  return { text: [...rules, iconClass(family)].join('\n').trim(), paths: [...chosen.keys()] }
 }

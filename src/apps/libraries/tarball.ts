@@ -24,7 +24,7 @@ const kept =
 /** Files that scripts load as data. They are kept where the bounds leave a place for them. */
 const data =
   /\.(?:json|geojson|csv|tsv|txt|xml|bin|data|mem|bcmap|pfb|traineddata|task|tflite|onnx|glb|gltf|hdr|ktx2|jpe?g|webp|mp3|ogg|wav)$/i
-const skippedData = /(?:^|\/)(?:tsconfig|package|package-lock|composer|bower|\.\w+)[^/]*\.json$/i
+const skippedData = /(?:^|\/)(?:tsconfig|package(?!\.json$)|composer|bower|\.\w+)[^/]*\.json$/i
 const skipped = /(?:^|\/)(?:test|tests|__tests__|node_modules)\/|\.(?:map|test\.m?js|spec\.m?js)$/
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes).replace(/\0[^]*$/, '')

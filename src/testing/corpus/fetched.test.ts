@@ -110,6 +110,25 @@ const packages = {
       "const own = document.currentScript.src; self.load = (mode) => new Promise((done) => { const s = document.createElement('script'); s.src = own.replace('ace.js', 'mode-' + mode + '.js'); s.onload = () => done(self.loaded); document.head.append(s) })",
     'src/mode-fish.js': 'self.loaded = 42',
   }),
+  // The program has another major version, and a part of the files of lodash.
+  d3: packed('d3', { 'dist/d3.min.js': 'self.older = 42' }),
+  lodash: packed('lodash', { 'debounce.js': 'module.exports = () => 42' }, { version: '4.17.21' }),
+  '@fontsource/material-icons': packed('@fontsource/material-icons', {
+    'files/material-icons-base-400-normal.woff2': 'font',
+  }),
+  tree: packed(
+    'tree',
+    {
+      'index.mjs':
+        "import part from './part.js'; import { own } from '#own'; export const total = () => (process.env.NODE_ENV === 'production' ? part() + own : 0)",
+      'part.js':
+        "require('fs'); function part() { return part.base } part.base = 40; module.exports = part;",
+      'own.browser.js': 'export const own = 2',
+      'sub/package.json': '{"main":"../lib/sub.js"}',
+      'lib/sub.js': 'function sub() {} sub.size = 42; module.exports = sub;',
+    },
+    { module: 'index.mjs', imports: { '#own': { node: './own.js', default: './own.browser.js' } } },
+  ),
   names: packed('names', { 'data/names.json': '{"wave":42}', 'modes/a.js': 'self.mode = 42' }),
 }
 const unpkg = 'https://unpkg.com/'
@@ -149,6 +168,24 @@ return (await (await fetch(url)).json()).wave === 42 && request.response.wave ==
     code: "return (await load('fish')) === 42",
   },
   {
+    name: 'a version of which the program has another one, and a file that it leaves out',
+    tags: `<script src="${unpkg}d3@1/dist/d3.min.js"></script>`,
+    imports: `import debounce from 'https://esm.sh/lodash@4.17.21/debounce'`,
+    code: 'return older === 42 && debounce() === 42',
+  },
+  {
+    name: 'icons of Google, by the class that their style sheet has',
+    tags: `<link rel="stylesheet" href="https://fonts.googleapis.com/icon?family=Material+Icons"><i class="material-icons" id="icon">home</i>`,
+    code: `return getComputedStyle(document.getElementById('icon')).fontFamily.includes('Material Icons')`,
+  },
+  {
+    name: 'what packages for bundlers expect: names of their own, folders, and Node.js',
+    tags: '',
+    imports: `import { total } from 'https://esm.sh/tree@1.2.3'
+import { size } from 'https://esm.sh/tree@1.2.3/sub'`,
+    code: 'return total() === 42 && size === 42',
+  },
+  {
     name: 'a script of a folder that the page names',
     tags: '',
     code: `const base = '${unpkg}names@1.2.3/modes/'
@@ -167,7 +204,7 @@ describe.each(allBrowsers)('what libraries load by themselves, in %s', (name, op
   test.skipIf(!isRun)(
     'workers, WebAssembly, data, folders and required packages are there',
     async () => {
-      const fake = openRegistry(packages)
+      const fake = openRegistry(packages, { versions: { lodash: '4.17.21' } })
       const results = await runWith(fake.url, openBrowser, kinds)
       fake.close()
       expect(failuresOf(results)).toEqual([])
