@@ -26,6 +26,8 @@ test('the start loads no router, page or API', async () => {
   const loaded = await loadedWith('src/main.ts')
   expect(loaded).toContain('src/server/http/server.ts')
   const later =
-    /node_modules\/(?:elysia|@scure|@noble|qr|@modelcontextprotocol|viem|@x402)\/|^src\/http\/(?:app|site)\.ts|^src\/web\/(?!paths)|^src\/\w+\/api\.ts$/
+    /node_modules\/(?:elysia|@scure|@noble|uqr|@modelcontextprotocol|viem|@x402)\/|^src\/server\/(?:http\/(?:routes|site)|\w+-api)\.ts$|^src\/site\//
+  for (const path of ['http/routes', 'http/site', 'agent-api', 'gateway-api'])
+    expect(await Bun.file(join(root, `src/server/${path}.ts`)).exists()).toBe(true)
   expect(loaded.filter((path) => later.test(path))).toEqual([])
 }, 60_000)
