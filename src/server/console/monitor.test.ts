@@ -58,9 +58,19 @@ test('shows the timings of a model call in the detail of its request', async () 
   expect(detail).toContain('demo/chat')
   expect(detail).toContain('First byte of the upstream')
   expect((await olga.open('/console/requests/nothing')).status).toBe(404)
-  const latency = await page('/latency?range=1h')
+  const latency = await page('/latency?range=1h&all=yes')
   expect(latency).toContain('POST /v1/chat/completions')
   expect(shownPage(latency).allByText('demo')).not.toEqual([])
+})
+
+test('shows the ten slowest routes first, and more on request', async () => {
+  const paths = ['', '/agents', '/people', '/queue', '/keys', '/spend', '/models', '/backups']
+  for (const path of [...paths, '/audit', '/settings', '/alerts', '/errors']) await page(path)
+  const routes = async (path: string): Promise<string[]> =>
+    (await show(path)).hrefs.filter((one) => one.startsWith('/console/requests?route='))
+  expect(await routes('/latency')).toHaveLength(10)
+  const [more = ''] = (await show('/latency')).hrefs.filter((one) => one.includes('all=yes'))
+  expect((await routes(more.replace('/console', ''))).length).toBeGreaterThan(12)
 })
 
 test('counts server errors apart from client errors, with their causes', async () => {

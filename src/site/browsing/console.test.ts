@@ -303,7 +303,8 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
         found.push(...(await findSmallTargets(page)).map((target) => `${path}: ${target}`))
       }
       expect(found).toEqual([])
-      await page.goto(`${origin}/console`)
+      await page.getByRole('button', { name: 'Console' }).click()
+      await page.getByRole('link', { name: 'Overview' }).click()
       const jobs = page.getByRole('heading', { name: 'Jobs', exact: true })
       expect(await jobs.isVisible()).toBe(false)
       await page.getByText('Jobs, disk, lag and upstreams').click()

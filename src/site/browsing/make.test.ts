@@ -159,6 +159,28 @@ describe.skipIf(findBrowser('chromium') === undefined)('a person makes an app in
   )
 
   test(
+    'names a chosen file and shows it in place of the other ways, until it is removed',
+    async () => {
+      const visitor = await browser.newContext({ locale: 'de' })
+      const page = await visitor.newPage()
+      await page.goto(`${origin}/new`)
+      await page.waitForFunction("customElements.get('page-drop')")
+      const prompt = page.locator('[name=prompt]')
+      const buffer = Buffer.from('<!doctype html><title>Reef</title><h1>Reef</h1>')
+      const file = { name: 'reef.html', mimeType: 'text/html', buffer }
+      await page.locator('input[type=file]').setInputFiles(file)
+      await page.getByText('reef.html', { exact: true }).waitFor()
+      await appText(page, 'Reef')
+      expect(await prompt.isVisible()).toBe(false)
+      await page.getByRole('button', { name: 'Seite entfernen' }).click()
+      await prompt.waitFor()
+      await page.getByText('Keine Datei gewählt', { exact: true }).waitFor()
+      await visitor.close()
+    },
+    ms,
+  )
+
+  test(
     'reads a folder and a zip without an account and publishes after sign-up',
     async () => {
       const visitor = await browser.newContext()
