@@ -87,6 +87,9 @@ function findProblem(node: ts.Node, source: Source, brands: Set<string>): Proble
   if (node.kind === ts.SyntaxKind.AnyKeyword) return ['any', 'use the type, or unknown']
   if (ts.isNonNullExpression(node)) return ['a non-null !', 'check it, or give a default']
   if (isContextMemory(node)) return ['memory keyed by the context', 'add it to state/']
+  if (ts.isAwaitExpression(node) && isOutside(node) && isProgram(source)) {
+    return ['an await outside a function', 'write a function: late code cannot wait (0149)']
+  }
   if (isGroup(node)) return ['a group that is spread', 'write each on its own']
   if (ts.isTypeAssertionExpression(node)) return ['a cast', 'narrow it by a check']
   if (!ts.isAsExpression(node)) return undefined
@@ -102,6 +105,12 @@ const isDefault = (node: ts.Node): boolean =>
 const isContextMemory = (node: ts.Node): boolean =>
   ts.isCallLikeExpression(node) &&
   /^(lazyFor\(\(\w+:|new WeakMap<)\s*AppContext\b/.test(node.getText())
+
+const isOutside = (node: ts.Node): boolean => ts.findAncestor(node, ts.isFunctionLike) === undefined
+
+/** Returns whether the binary has the file in its bundle, other than as its entry. */
+const isProgram = ({ path, test }: Source): boolean =>
+  path.startsWith('src/') && !path.startsWith('src/testing/') && !test && path !== 'src/main.ts'
 
 /** Finds objects and arrays that are spread where they are written. */
 const isGroup = (node: ts.Node): boolean =>

@@ -116,18 +116,20 @@ export const gatewayOperations: readonly Operation[] = [
   getOpenApi,
 ]
 
-/** The APIs of others that the gateway has, by the start of their paths. */
-export const foreignOperations: Readonly<Record<string, readonly Operation[]>> = Object.fromEntries(
-  await Promise.all(clientApis.map(async ({ prefix, load }) => [prefix, await load()])),
-)
+/** Loads the APIs of others that the gateway has, by the start of their paths. */
+export async function loadForeignOperations(): Promise<Record<string, readonly Operation[]>> {
+  const loaded = clientApis.map(async ({ prefix, load }) => [prefix, await load()] as const)
+  return Object.fromEntries(await Promise.all(loaded))
+}
 
 export const describedGateway = (ctx: AppContext): Promise<Entity> =>
   describeGateway(ctx, gatewayOperations)
 
 /** Creates the gateway (document 2). Every operation has a path with `/v1` and one without. */
-export function createGateway(ctx: AppContext) {
+export async function createGateway(ctx: AppContext) {
   const served = { urlOf: (path: string): string => ctx.urls.gateway + publicPathOf(path) }
-  const groups = { '/v1': gatewayOperations, '': gatewayOperations, ...foreignOperations }
+  const foreign = await loadForeignOperations()
+  const groups = { '/v1': gatewayOperations, '': gatewayOperations, ...foreign }
   const app = createApp(ctx, respondToError)
   for (const [prefix, operations] of Object.entries(groups)) {
     const own = prefix === '' ? operations.filter((one) => one !== getOpenApi) : operations

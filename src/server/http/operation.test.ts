@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import type { Operation } from '../../kernel/http/operation.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 import { agentOperations } from '../agent-api.ts'
-import { foreignOperations, gatewayOperations } from '../gateway-api.ts'
+import { gatewayOperations, loadForeignOperations } from '../gateway-api.ts'
 import { createRouter, partOf, partsBySegment } from './router.ts'
 
 const t = await startTestServer()
@@ -30,14 +30,16 @@ test('the route map leads to every route, and has no segment without one', () =>
   }
 })
 
-test('every route is that of an operation, except a redirect and an alias', () => {
+test('every route is that of an operation, except a redirect and an alias', async () => {
   const routes = [...agentApi.routes, ...gateway.routes].map(
     ({ method, path }) => `${method} ${path}`,
   )
   const declared = new Set([
     ...listRoutes('/api', agentOperations),
     ...['/v1', ''].flatMap((prefix) => listRoutes(prefix, gatewayOperations)),
-    ...Object.entries(foreignOperations).flatMap(([prefix, all]) => listRoutes(prefix, all)),
+    ...Object.entries(await loadForeignOperations()).flatMap(([prefix, all]) =>
+      listRoutes(prefix, all),
+    ),
   ])
   const others = ['GET /api/docs', 'GET /v1/models/*', 'GET /models/*']
   expect(routes.filter((route) => !declared.has(route))).toEqual(others)

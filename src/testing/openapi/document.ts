@@ -2,7 +2,7 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 import { entityResponse } from '../../kernel/http/entity.ts'
-import { foreignOperations } from '../../server/gateway-api.ts'
+import { loadForeignOperations } from '../../server/gateway-api.ts'
 import { describeApi } from '../../server/http/openapi.ts'
 import {
   type DescribedOperation,
@@ -48,7 +48,7 @@ export const getGatewayDocument = async ({ request }: Server): Promise<Document>
 /** Returns a document of the APIs of others that the gateway has: those are below other paths. */
 export async function getForeignDocument(): Promise<Document> {
   const unset = { description: '', server: '', key: '', tags: [], parameters: {} }
-  const entity = await describeApi(foreignOperations, {
+  const entity = await describeApi(await loadForeignOperations(), {
     ...unset,
     title: 'Others',
     version: '1.0.0',
