@@ -1,6 +1,6 @@
 /**
  * Writes the archive of the embedded libraries into a folder: index.json.zst and body.bin.
- * Compressing takes about 20 seconds, so an archive of the same packages is kept.
+ * Compressing takes about a minute, so an archive of the same packages is kept.
  *   bun scripts/build-libraries.ts FOLDER
  */
 import { mkdir } from 'node:fs/promises'
@@ -8,6 +8,7 @@ import { join } from 'node:path'
 
 import { buildArchive, readInstalled } from '../src/apps/libraries/embedded.ts'
 import { sha256 } from '../src/kernel/ids.ts'
+import { brotli } from './brotli.ts'
 
 const bytesMax = 12 * 1_048_576
 
@@ -19,7 +20,7 @@ const format = await Bun.file(join(import.meta.dir, '../src/apps/libraries/embed
 const stamp = sha256(JSON.stringify([format, contents]))
 const stampFile = Bun.file(join(folder, 'stamp'))
 if (!(await stampFile.exists()) || (await stampFile.text()) !== stamp) {
-  const { index, body } = await buildArchive(libraries)
+  const { index, body } = await buildArchive(libraries, brotli)
   const table = Bun.zstdCompressSync(JSON.stringify(index), { level: 19 })
   const bytes = body.byteLength + table.byteLength
   if (bytes > bytesMax) throw new Error(`The embedded libraries have ${bytes} bytes.`)

@@ -9,17 +9,16 @@ import { join, resolve } from 'node:path'
 
 import type { BunPlugin } from 'bun'
 
+import { sha256 } from '../src/kernel/ids.ts'
 import { lazyPackages } from '../src/kernel/lazy-packages.ts'
 import { type PackageFile, packageFiles, readPackageFile } from '../src/kernel/public-files.ts'
+import { brotli } from './brotli.ts'
 import { withSmallVoices } from './strip-voices.ts'
 
-const level = 19
 const root = join(import.meta.dir, '..')
 
-const [folder, modules] = process.argv.slice(2)
-if (folder === undefined || modules === undefined) {
-  throw new Error('usage: build-package-files FOLDER MODULES')
-}
+const [folder = '', modules = ''] = process.argv.slice(2)
+if (modules === '') throw new Error('usage: build-package-files FOLDER MODULES')
 
 async function contentOf(name: PackageFile): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = await readPackageFile(name)
@@ -63,8 +62,13 @@ async function bundle(name: string, exports: string[]): Promise<string> {
   throw new Error(`${name} imports ${missing.join(', ')} when it runs.`)
 }
 
-const compress = async (name: string, content: string | Uint8Array<ArrayBuffer>) =>
-  Bun.write(join(folder, `${name}.zst`), await Bun.zstdCompress(content, { level }))
+/** Compressing takes half a minute, so a file of the same bytes is kept. */
+async function compressFile(name: PackageFile): Promise<void> {
+  const content = await contentOf(name)
+  const kept = Bun.file(join(root, 'dist/package-files', `${sha256(content)}.br`))
+  if (!(await kept.exists())) await kept.write(brotli(content))
+  await Bun.write(join(folder, `${name}.br`), kept)
+}
 
 /** Returns the module in the place of a package. `default` is no name of a variable. */
 function moduleOf(name: string, exports: string[]): string {
@@ -78,11 +82,12 @@ function moduleOf(name: string, exports: string[]): string {
 }
 
 const paths: Record<string, string[]> = {}
-for (const name of packageFiles) await compress(name, await contentOf(name))
+for (const name of packageFiles) await compressFile(name)
 for (const name of lazyPackages) {
   // Packages of CommonJS have names of exports only after they have run.
   const exports = Object.keys(await import(name))
-  await compress(`${name}.js`, await bundle(name, exports))
+  const script = await Bun.zstdCompress(await bundle(name, exports), { level: 19 })
+  await Bun.write(join(folder, `${name}.js.zst`), script)
   const path = resolve(modules, `${name}.ts`)
   await Bun.write(path, moduleOf(name, exports))
   paths[name] = [path]

@@ -12,6 +12,7 @@ import { buildArchive, readInstalled } from '../../src/apps/libraries/embedded.t
 import { findFont } from '../../src/apps/libraries/find-files.ts'
 import type { Library } from '../../src/apps/libraries/library.ts'
 import { findLibrary } from '../../src/apps/libraries/store.ts'
+import { brotli } from '../brotli.ts'
 
 interface Use {
   source: string
@@ -117,6 +118,6 @@ for (const [label, count] of byPackage(uses.filter((use) => !covered.includes(us
   console.log(`  ${count} ${label}${reason === undefined ? '' : ` (${reason})`}`)
 }
 
-const { index, body } = await buildArchive(libraries)
+const { index, body } = await buildArchive(libraries, brotli)
 const bytes = body.byteLength + JSON.stringify(index).length
 console.log(`\n${libraries.length} libraries, ${(bytes / 1_048_576).toFixed(2)} MB compressed`)

@@ -118,10 +118,17 @@ const embeddedDir = join(import.meta.dir, 'packages')
 /** Returns the path of a compressed file in the binary. */
 export const embeddedPath = (name: string): string => join(embeddedDir, `${name}.zst`)
 
+/** Decompresses beside this thread. */
+export function decompressBrotli(bytes: Uint8Array): Promise<Bytes> {
+  const { brotliDecompress } = process.getBuiltinModule('node:zlib')
+  return new Promise((resolve, reject) => {
+    brotliDecompress(bytes, (error, content) => (error ? reject(error) : resolve(content)))
+  })
+}
+
 /** Reads a file of an installed package. */
 export async function readPackageFile(name: PackageFile): Promise<Uint8Array<ArrayBuffer>> {
   if (!Bun.isStandaloneExecutable)
     return Bun.file(join(import.meta.dir, '../../node_modules', name)).bytes()
-  const compressed = await Bun.file(embeddedPath(name)).bytes()
-  return new Uint8Array(await Bun.zstdDecompress(compressed))
+  return decompressBrotli(await Bun.file(join(embeddedDir, `${name}.br`)).bytes())
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 
+import { brotli } from '../../../scripts/brotli.ts'
 import { buildArchive, openArchive } from './embedded.ts'
 import type { Library } from './library.ts'
 
@@ -27,7 +28,7 @@ test('every file of every version comes out of the archive as it went in', async
     libraryOf('sail', '3.1.0', { 'sail.js': 'sail', 'empty.js': '' }),
     libraryOf('boat', '2.0.0', { 'boat.js': `${noise}2` }),
   ]
-  const { index, body } = await buildArchive(libraries)
+  const { index, body } = await buildArchive(libraries, brotli)
   const opened = openArchive(index, new Blob([Buffer.from(body)]))
 
   for (const library of libraries) {
@@ -46,7 +47,7 @@ test('two versions of a package share what they have in common', async () => {
   const one = libraryOf('boat', '1.0.0', { 'boat.js': `${noise}1` })
   const two = libraryOf('boat', '2.0.0', { 'boat.js': `${noise}2` })
 
-  const alone = (await buildArchive([one])).body.byteLength
-  const both = (await buildArchive([one, two])).body.byteLength
+  const alone = (await buildArchive([one], brotli)).body.byteLength
+  const both = (await buildArchive([one, two], brotli)).body.byteLength
   expect(both).toBeLessThan(alone * 1.1)
 })

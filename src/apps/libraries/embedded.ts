@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { lazy } from '../../kernel/lazy.ts'
+import { decompressBrotli } from '../../kernel/public-files.ts'
 import { recordOf } from '../../kernel/schema.ts'
 import type { Library, LibrarySource } from './library.ts'
 
@@ -65,14 +66,13 @@ interface ArchiveIndex {
   }[]
 }
 
-const level = 19
-
 /**
  * Builds the archive: the index and the body, with one frame for all versions of a package. Their
- * files repeat each other, so a frame for each file would take a third more.
+ * files repeat each other, so a frame for each file would take a third more. `brotli` compresses.
  */
 export async function buildArchive(
   libraries: readonly Library[],
+  brotli: (bytes: Uint8Array) => Uint8Array,
 ): Promise<{ index: ArchiveIndex; body: Uint8Array }> {
   const frames: Uint8Array[] = []
   const index: ArchiveIndex = { libraries: [] }
@@ -97,7 +97,7 @@ export async function buildArchive(
         files,
       })
     }
-    const compressed = await Bun.zstdCompress(Buffer.concat(parts), { level })
+    const compressed = brotli(Buffer.concat(parts))
     frames.push(compressed)
     frame[1] = compressed.byteLength
     stored += frame[1]
@@ -112,7 +112,7 @@ export function openArchive(index: ArchiveIndex, body: Blob): Library[] {
   const open = ([at, stored]: Frame): Promise<Uint8Array> => {
     if (last?.at !== at) {
       const compressed = body.slice(at, at + stored).bytes()
-      last = { at, opened: compressed.then((bytes) => Bun.zstdDecompress(bytes)) }
+      last = { at, opened: compressed.then(decompressBrotli) }
     }
     return last.opened
   }
