@@ -84,7 +84,7 @@ async function scriptOf(name: string): Promise<string> {
   const path = join(bundle, name)
   const { outputs } = await Bun.build({
     entrypoints: [path],
-    files: { [path]: withLoad(name, () => true) },
+    files: { [path]: withLoad(name, () => true).replaceAll('import.meta.', 'lateMeta.') },
     target: 'bun',
     format: 'cjs',
     minify: { whitespace: true, syntax: true },
@@ -103,11 +103,12 @@ async function scriptOf(name: string): Promise<string> {
   const body = /^\(function\(exports, require, module, [^)]*\) \{([^]*)\}\)\s*$/.exec(
     ((await outputs[0]?.text()) ?? '').replace(/^(?:\/\/.*\n)*/, ''),
   )?.[1]
-  // Late code is in no file, so it cannot read where it is.
-  if (body === undefined || /\bimport\.meta\.\w|\b__(?:dir|file)name\b/.test(body)) {
+  // A path of this folder would be one of the build.
+  if (body === undefined || body.includes(bundle)) {
     throw new Error(`${name} is no script that can run late.`)
   }
-  const head = '"use strict";const{require,module,load:lateLoad}=globalThis.lateModule;'
+  const head =
+    '"use strict";const{require,module,load:lateLoad,meta:lateMeta}=globalThis.lateModule;'
   return `${head}${body}\n//# sourceURL=${name}\n`
 }
 

@@ -15,6 +15,8 @@ interface Surroundings {
   require: Require
   module: { exports: object }
   load: Load
+  /** Of this file: the binary has all modules in one folder. */
+  meta: ImportMeta
 }
 
 declare global {
@@ -40,7 +42,7 @@ export function createLoader(kept: KeptModules): Load {
     const [at, bytes] = index[name] ?? []
     if (at === undefined || bytes === undefined) return requireBuiltin(name)
     const module = { exports: {} }
-    globalThis.lateModule = { require, module, load }
+    globalThis.lateModule = { require, module, load, meta: import.meta }
     // Code in strict mode has its own scope.
     void (0, eval)(new TextDecoder().decode(code.subarray(at, at + bytes)))
     exportsOf.set(name, module.exports)
