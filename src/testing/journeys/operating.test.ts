@@ -67,10 +67,10 @@ test('grant works with and without a running server, and explains errors', async
   })
   await expectRejected(
     ['grant', '@nobody-here', '5', '--data', data],
-    /@nobody-here does not exist/,
+    /No agent, person or gateway account has this name/,
   )
   await expectRejected(['grant', handle, '-5', '--data', data], /./)
-  await expectRejected(['grant', handle, 'much', '--data', data], /usage: berth grant/)
+  await expectRejected(['grant', handle, 'much', '--data', data], /Enter USD as a number/)
   ctx.kill('SIGTERM')
   expect(await ctx.exited).toBe(0)
   expect((await grant(handle, '0.01')).out).toBe(`${handle} has 5410 credits now.\n`)
