@@ -79,6 +79,26 @@ test('a call whose id another call has gets its own, in each form of a response'
   expect(new Set(ids).size).toBe(2)
 })
 
+test('calls with the same id reach strict APIs with ids of their own, and so do results', () => {
+  const call = (id: string) => ({ type: 'call' as const, id, name: 'f', arguments: '{}' })
+  const turn = (...ids: string[]): Message => ({ role: 'assistant', content: ids.map(call) })
+  const result = (callId: string): Message => ({ role: 'tool', callId, content: [] })
+  const messages = [turn('a'), result('a'), turn('a_2', 'a', 'a'), result('a_2'), result('a')]
+  const request = { tools: [], choices: 1, sampling: {}, stop: [], extra: {} }
+  const target = { model: 'm', isStream: false, outputMax: 100, stopsItself: false }
+  const idsOf = (name: 'responses' | 'messages', pattern: RegExp) => {
+    const sent = { ...request, messages: [...messages, result('a')] }
+    const { body } = apis[name].upstream.encode(sent, target)
+    return JSON.stringify(body)
+      .matchAll(pattern)
+      .map(([id]) => id)
+      .toArray()
+  }
+  const own = ['a', 'a', 'a_2', 'a_3', 'a_4', 'a_2', 'a_3', 'a_4']
+  expect(idsOf('responses', /(?<="call_id":")\w+/g)).toEqual(own)
+  expect(idsOf('messages', /(?<="(?:tool_use_)?id":")\w+/g)).toEqual(own)
+})
+
 test('a signature comes back with its origin, and one of the own API stays as it is', () => {
   for (const isEncrypted of [undefined, true]) {
     const seal = {

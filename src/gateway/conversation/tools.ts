@@ -1,7 +1,7 @@
 import { newId, sha256 } from '../../kernel/ids.ts'
 import { asString, isRecord, type Json, parseRecord } from '../../kernel/schema.ts'
 import type { ChatEvent } from './chat-event.ts'
-import type { CallPart, ChatRequest, Tool, ToolChoice } from './chat-request.ts'
+import type { CallPart, ChatRequest, Message, Tool, ToolChoice } from './chat-request.ts'
 import type { UpstreamCodec } from './codec.ts'
 
 /** The schema of a tool without arguments: upstreams reject an empty one. */
@@ -82,6 +82,11 @@ export function originalId(id: string): string {
 export const callIdOf = (...sent: unknown[]): string =>
   sent.map(asString).find((id) => id !== '') ?? `call_${newId()}`
 
+const callIdsIn = (messages: readonly Message[]): string[] =>
+  messages.flatMap(({ content }) =>
+    content.flatMap((part) => (part.type === 'call' ? [part.id] : [])),
+  )
+
 /**
  * Returns a codec for the response to a request. Its calls have ids that no other call has: some
  * models number them anew in each turn, and clients know a call by its id alone.
@@ -91,9 +96,7 @@ export function withUniqueCalls(
   { tools, messages }: ChatRequest,
 ): UpstreamCodec {
   if (tools.length === 0) return codec
-  const earlier = messages.flatMap(({ content }) =>
-    content.flatMap((part) => (part.type === 'call' ? [part.id] : [])),
-  )
+  const earlier = callIdsIn(messages)
   return {
     ...codec,
     readWhole: (response) => renameRepeated(codec.readWhole(response), new Set(earlier)),
@@ -106,6 +109,42 @@ export function withUniqueCalls(
       }
     },
   }
+}
+
+/**
+ * Returns a conversation whose calls have ids of their own, and so have their results. Anthropic
+ * and OpenAI reject an id that comes twice.
+ */
+export function withOwnIds(messages: readonly Message[]): readonly Message[] {
+  const ids = callIdsIn(messages)
+  const known = new Set(ids)
+  if (known.size === ids.length) return messages
+  const used = new Set<string>()
+  /** By the id as sent: the calls without a result, and the last one with one. */
+  const open = new Map<string, string[]>()
+  const answered = new Map<string, string>()
+  const ownId = (id: string): string => {
+    let own = id
+    for (let count = 2; used.has(own) || (own !== id && known.has(own)); count += 1) {
+      own = `${id}_${count}`
+    }
+    used.add(own)
+    open.set(id, [...(open.get(id) ?? []), own])
+    return own
+  }
+  return messages.map((message): Message => {
+    if (message.role === 'tool') {
+      const { callId: id } = message
+      const callId = open.get(id)?.shift() ?? answered.get(id) ?? id
+      answered.set(id, callId)
+      return { ...message, callId }
+    }
+    if (message.role !== 'assistant') return message
+    const content = message.content.map((part) =>
+      part.type === 'call' ? { ...part, id: ownId(part.id) } : part,
+    )
+    return { ...message, content }
+  })
 }
 
 /** Gives the calls among events whose ids are known new ones, and adds theirs. */

@@ -24,6 +24,7 @@ import {
   completeSchema,
   portableId,
   schemaOf,
+  withOwnIds,
 } from '../conversation/tools.ts'
 import { rejectChoices, rejectCustomTools, unsupportedMedia } from '../conversation/unsupported.ts'
 import { samplingNames } from './decode.ts'
@@ -185,7 +186,7 @@ function encodeChat(request: ChatRequest, { model, isStream, outputMax }: Target
   const features = featuresOf(model)
   const own = features.isKnown ? features.outputMax : outputMax
   const max_tokens = Math.min(request.outputMax ?? outputMax, outputMax, own)
-  const { system, turns } = encodeConversation(request.messages)
+  const { system, turns } = encodeConversation(withOwnIds(request.messages))
   const format = toFormat(request.format, features)
   const tools = toTools(request, { features, isStream, format })
   const choice = toToolChoice(request, { features, format, hasTools: tools.length > 0 })
@@ -310,7 +311,7 @@ interface Turn {
  * Converts messages to `system` and the turns of the Messages API. All system messages are in
  * `system`, but a conversation of nothing else is the turn of a user, which the API requires.
  */
-function encodeConversation(messages: Message[]): { system: Json[]; turns: Turn[] } {
+function encodeConversation(messages: readonly Message[]): { system: Json[]; turns: Turn[] } {
   const system: Json[] = []
   const turns: Turn[] = []
   for (const message of messages) {

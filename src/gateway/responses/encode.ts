@@ -11,6 +11,7 @@ import type {
   CallPart,
   ChatRequest,
   MediaPart,
+  Message,
   OutputFormat,
   RawRequest,
   Reasoning,
@@ -25,7 +26,14 @@ import { effortOf } from '../conversation/effort.ts'
 import { dataUrlOf, labelByContent } from '../conversation/media.ts'
 import { unknownFields } from '../conversation/sampling.ts'
 import { parseSeal } from '../conversation/sealed-thought.ts'
-import { completeTool, idWithin, objectText, portableId, schemaOf } from '../conversation/tools.ts'
+import {
+  completeTool,
+  idWithin,
+  objectText,
+  portableId,
+  schemaOf,
+  withOwnIds,
+} from '../conversation/tools.ts'
 import { rejectChoices, unsupportedMedia } from '../conversation/unsupported.ts'
 import { isOwnId } from './decode-input.ts'
 import { samplingNames, unreadFields } from './decode.ts'
@@ -175,7 +183,7 @@ function writtenBody(request: ChatRequest): Json {
   const { temperature, topP } = sampling
   const reasoning = request.reasoning && writeReasoning(request.reasoning)
   const text = writeText(request.format, extra.verbosity)
-  const input = writeInput(messages)
+  const input = writeInput(withOwnIds(messages))
   // Models without reasoning reject the request for its encrypted form.
   const isThinking =
     (reasoning !== undefined && reasoning.effort !== 'none') || input.some(isReasoning)
@@ -249,7 +257,7 @@ function writeChoice(choice: ToolChoice, tools: Tool[]): unknown {
   return { type: 'allowed_tools', mode, tools: chosen }
 }
 
-function writeInput(messages: ChatRequest['messages']): Json[] {
+function writeInput(messages: readonly Message[]): Json[] {
   const customIds = new Set<string>()
   return messages.flatMap((message) => {
     switch (message.role) {

@@ -26,7 +26,7 @@ import type { Target } from '../../conversation/codec.ts'
 import { isSystem } from '../../conversation/contents.ts'
 import { effortOf } from '../../conversation/effort.ts'
 import { mediaTypeOf, typeOfAddress } from '../../conversation/media.ts'
-import { allowedTools, modeOf, portableId, schemaOf } from '../../conversation/tools.ts'
+import { allowedTools, modeOf, portableId, schemaOf, withOwnIds } from '../../conversation/tools.ts'
 import {
   rejectChoices,
   rejectCustomTools,
@@ -184,7 +184,7 @@ function buildPrompt(request: ChatRequest, model: string): LanguageModelV4Prompt
   // The package has no cache points for tools. The system messages follow these.
   const marksTools = tools.some((tool) => tool.isCached)
   const turns = toTurns(
-    messages.filter((message) => !isSystem(message)),
+    withOwnIds(messages).filter((message) => !isSystem(message)),
     model,
     point,
   )
