@@ -57,6 +57,95 @@ int main(void) {
     command: 'sh build.sh',
     out: 'dist',
   },
+  // Needs the target wasm32-unknown-unknown of Rust, and wasm-bindgen of Cargo. It has a window, a
+  // canvas and an asset, and no renderer, whose program has several times the size.
+  bevy: {
+    packages: [],
+    files: {
+      'dist/assets/levels/reef.level': '7',
+      'Cargo.toml': `[package]
+name = "reef"
+version = "1.0.0"
+edition = "2021"
+[dependencies]
+bevy = { version = "=0.16.1", default-features = false, features = ["std", "async_executor", "bevy_winit", "bevy_asset", "bevy_state", "web"] }
+wasm-bindgen = "=0.2.100"
+[profile.release]
+opt-level = "z"
+lto = "thin"
+codegen-units = 1
+panic = "abort"
+strip = true`,
+      'src/main.rs': `use bevy::asset::{io::Reader, AssetLoader, LoadContext};
+use bevy::prelude::*;
+use wasm_bindgen::prelude::*;
+
+#[wasm_bindgen(inline_js = "export function said(n, width) { top.postMessage({ said: [n, width, document.querySelector('canvas') !== null] }, '*') }")]
+extern "C" {
+    fn said(n: f64, width: f64);
+}
+
+#[derive(Asset, TypePath)]
+struct Level(f64);
+
+#[derive(Default)]
+struct LevelLoader;
+
+impl AssetLoader for LevelLoader {
+    type Asset = Level;
+    type Settings = ();
+    type Error = std::io::Error;
+    async fn load(&self, reader: &mut dyn Reader, _: &(), _: &mut LoadContext<'_>) -> Result<Level, std::io::Error> {
+        let mut bytes = Vec::new();
+        reader.read_to_end(&mut bytes).await?;
+        Ok(Level(String::from_utf8_lossy(&bytes).trim().parse().unwrap_or(-1.0)))
+    }
+    fn extensions(&self) -> &[&str] {
+        &["level"]
+    }
+}
+
+#[derive(Resource)]
+struct Open(Handle<Level>);
+
+fn start(mut commands: Commands, server: Res<AssetServer>) {
+    commands.insert_resource(Open(server.load("levels/reef.level")));
+}
+
+fn show(open: Res<Open>, levels: Res<Assets<Level>>, windows: Query<&Window>, mut is_done: Local<bool>) {
+    let Some(level) = levels.get(&open.0) else { return };
+    let Ok(window) = windows.single() else { return };
+    if *is_done {
+        return;
+    }
+    *is_done = true;
+    said(level.0, window.resolution.width() as f64);
+}
+
+fn main() {
+    App::new()
+        .add_plugins(DefaultPlugins.set(WindowPlugin {
+            primary_window: Some(Window { resolution: (320., 180.).into(), ..default() }),
+            ..default()
+        }))
+        .init_asset::<Level>()
+        .init_asset_loader::<LevelLoader>()
+        .add_systems(Startup, start)
+        .add_systems(Update, show)
+        .run();
+}`,
+      'dist/index.html': page(
+        '',
+        `<script type="module">import init from './reef.js'
+init().catch((error) => { if (!error.message.startsWith('Using exceptions for control flow')) throw error })</script>`,
+      ),
+      'build.sh': `set -e
+cargo build --release --target wasm32-unknown-unknown
+wasm-bindgen --target web --no-typescript --out-dir dist target/wasm32-unknown-unknown/release/reef.wasm`,
+    },
+    command: 'sh build.sh',
+    out: 'dist',
+  },
   // Laid out as an export of Godot 4 without threads: its engine has 37 MB. The loader follows the
   // steps of Godot's own: streams with progress, a pack, saves, a worklet, a worker of the site.
   'godot-like': {

@@ -109,6 +109,7 @@ export const builtFolders: Folder[] = await Promise.all([
     click,
   ),
   build('emscripten', [[7, 1, 40]]),
+  build('bevy', [[7, 320, true]]),
   build('godot-like', [[7, 1, true, true]]),
   build('renpy-like', [[77, 1, 2]]),
   build('pico8-like', ['ready', [8, 1, 255, true]], click),
