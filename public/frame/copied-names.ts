@@ -55,7 +55,9 @@ export function copiedNames({
       const url = parse.call(URL, String(given).replace(/^null(?=\/)/, origin), base)
       if (url?.origin !== origin) return undefined
       const { pathname: path } = url
-      const start = path.startsWith(pathname) ? pathname.length : startOfName(path, pathname)
+      const start = path.startsWith(pathname)
+        ? pathname.length
+        : startOfName(path, pathname, (name) => indexes.has(name))
       const name = fileNameOf(path.slice(start))
       // A page that came without a folder names its assets by paths.
       const index = indexes.get(name) ?? indexes.get(assetNameOf(name))

@@ -72,6 +72,11 @@ test('makes exact names relative that begin with a slash, in pages, styles and i
   ])
 })
 
+test('reads an import map of many steps up without a quote at their end', () => {
+  const html = `<script type="importmap">{"imports":{"x":"${'../'.repeat(200_000)}a\\</script>`
+  expect(pack({ 'index.html': html, 'a.js': '1' })).toMatchObject({ html })
+})
+
 test('lets the code of a folder read the location of the page, and changes nothing else', () => {
   const own = (location: string): string =>
     `(globalThis.folderPageLocation?.(${location})??${location})`

@@ -325,12 +325,14 @@ return [...[...document.images].map((one)=>one.width),inner.getBBox().width,oute
     files: {
       'index.html': page(
         '<img src="../img/a.svg">',
-        "(async()=>{await document.images[0].decode().catch(()=>0);return [document.images[0].naturalWidth,(await fetch('../a.json')).status,(await fetch('img/../../a.json')).status]})()",
+        "(async()=>{await document.images[0].decode().catch(()=>0);return [document.images[0].naturalWidth,(await fetch('../a.json')).status,(await fetch('img/../../a.json')).status,(await fetch('/f/b.json')).status]})()",
       ),
       'img/a.svg': svg,
       'a.json': '1',
+      // As the addresses of folders begin.
+      'f/b.json': '2',
     },
-    says: [[4, 200, 200]],
+    says: [[4, 200, 200, 200]],
   },
   {
     name: 'pages of the folder in a frame, which a link and a script change',
