@@ -250,9 +250,9 @@ function termsOf(
   request: ChangeAppRequest,
   before: Pick<apps.App, 'remix' | 'priceRemix'>,
 ): Pick<apps.App, 'remix' | 'priceRemix'> {
-  const remix = request.remix ?? before.remix
+  const { remix = before.remix, priceRemix: asked = before.priceRemix } = request
   // Unchanged terms stay valid, even where new prices are off.
-  if (request.remix === undefined && request.priceRemix === undefined) {
+  if (remix === before.remix && asked === before.priceRemix) {
     return { remix, priceRemix: before.priceRemix }
   }
   if (remix !== 'price') {

@@ -3,6 +3,7 @@ import { afterEach, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 
 import { takeDown } from '../apps/moderation/moderation.ts'
+import { apps } from '../apps/tables.ts'
 import type { SettingName } from '../kernel/config/settings.ts'
 import { DatabaseBusy } from '../kernel/db/error.ts'
 import { day, hour, minute } from '../kernel/time.ts'
@@ -229,6 +230,17 @@ test('games_off, prices_off: the operator forbids games and prices', async () =>
   await expectError(t, 400, 'bad_request', () => ann.call('POST', '/apps', { html, ...priced }))
   await expectError(t, 400, 'bad_request', () => ann.call('PATCH', `/apps/${id}`, priced))
   expect((await ann.call('PATCH', `/apps/${id}`, { remix: 'off' })).status).toBe(200)
+
+  // A form sends the terms that it does not change.
+  const earlier = { remix: 'price', priceRemix: 5 } as const
+  await t.ctx.db.tx((db) => db.update(apps).set(earlier).where(eq(apps.id, id)))
+  const renamed = await ann.call('PATCH', `/apps/${id}`, { title: 'Boats', ...priced })
+  expect([renamed.status, Object(renamed.body).app]).toMatchObject([
+    200,
+    { title: 'Boats', ...priced },
+  ])
+  const dearer = { ...priced, priceRemix: 6 }
+  await expectError(t, 400, 'bad_request', () => ann.call('PATCH', `/apps/${id}`, dearer))
 })
 
 test('blocked_by_scan gives its reasons', async () => {

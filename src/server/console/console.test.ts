@@ -324,6 +324,8 @@ test('creates and revokes share links of any app, and records it', async () => {
   expect(await links()).toEqual([])
   expect((await t.request('GET', new URL(url).pathname)).status).toBe(404)
   expect((await listAudit(t.ctx, 1, id))[0]).toMatchObject({ by: 'olga', did: 'revoke share link' })
+  const log = await olga.read(`/console/audit?q=${id}`)
+  for (const label of ['Share link created', 'Share link revoked']) expect(log).toContain(label)
 })
 
 /** Returns the values of the fields of a name, one for each form that has it. */
