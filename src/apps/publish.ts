@@ -250,9 +250,9 @@ function termsOf(
   request: ChangeAppRequest,
   before: Pick<apps.App, 'remix' | 'priceRemix'>,
 ): Pick<apps.App, 'remix' | 'priceRemix'> {
-  const { remix = before.remix, priceRemix: asked = before.priceRemix } = request
+  const { remix = before.remix, priceRemix: requested = before.priceRemix } = request
   // Unchanged terms stay valid, even where new prices are off.
-  if (remix === before.remix && asked === before.priceRemix) {
+  if (remix === before.remix && requested === before.priceRemix) {
     return { remix, priceRemix: before.priceRemix }
   }
   if (remix !== 'price') {

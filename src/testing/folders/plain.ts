@@ -1,3 +1,4 @@
+/** Habits of folders, each compared with a plain static host. One list, since all run alike. */
 import { brotliCompressSync } from 'node:zlib'
 
 import { fakeImage } from '../fakes/media-scripts.ts'
@@ -329,7 +330,6 @@ return [...[...document.images].map((one)=>one.width),inner.getBBox().width,oute
       ),
       'img/a.svg': svg,
       'a.json': '1',
-      // As the addresses of folders begin.
       'f/b.json': '2',
     },
     says: [[4, 200, 200, 200]],
