@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { filesOf, type Folder } from './folder.ts'
+import { everywhere, filesOf, type Folder } from './folder.ts'
 import { middle } from './pages.ts'
 
 /** Reads a folder that `scripts/folder-builds.ts` built with a real tool. */
@@ -109,7 +109,7 @@ export const builtFolders: Folder[] = await Promise.all([
     click,
   ),
   build('emscripten', [[7, 1, 40]]),
-  build('bevy', [[7, 320, true]]),
+  build('bevy', [[7, 320, true]], { exceptInCopy: everywhere('its copy does not start') }),
   build('godot-like', [[7, 1, true, true]]),
   build('renpy-like', [[77, 1, 2]]),
   build('pico8-like', ['ready', [8, 1, 255, true]], click),
