@@ -13,5 +13,6 @@ export function openSharing(): void {
   const send = document.getElementById('send')
   if (!send || !('share' in navigator)) return
   send.hidden = false
-  send.addEventListener('click', () => void navigator.share({ url }).catch(() => undefined))
+  const { title } = document
+  send.addEventListener('click', () => void navigator.share({ url, title }).catch(() => undefined))
 }

@@ -112,7 +112,8 @@ describe.skipIf(findBrowser('chromium') === undefined)('shelves in chromium', ()
       await page.locator('#sharing img').waitFor()
       expect(await page.getByLabel('Link').inputValue()).toBe(`${origin}/a/${id}`)
       await page.getByRole('button', { name: 'Share with …' }).click()
-      expect(await page.evaluate('self.shared')).toEqual({ url: `${origin}/a/${id}` })
+      const shared = { url: `${origin}/a/${id}`, title: await page.title() }
+      expect(await page.evaluate('self.shared')).toEqual(shared)
       await page.getByRole('button', { name: 'Copy link' }).click()
       await page.getByRole('button', { name: 'Copied' }).waitFor()
       // The policy of the play page blocks the clipboard API.
