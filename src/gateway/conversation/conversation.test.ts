@@ -7,7 +7,7 @@ import type { Message } from './chat-request.ts'
 import { countChars, fileIdOf, hasContent, mediaIn, replaceMedia } from './contents.ts'
 import { mediaTypeOf, parseDataUrl } from './media.ts'
 import { parseSeal, sealText } from './sealed-thought.ts'
-import { originalId, portableId, withUniqueCalls } from './tools.ts'
+import { originalId, portableId, withOwnIds, withUniqueCalls } from './tools.ts'
 
 test('every id of a call comes back, in letters that every client takes', () => {
   const ids = [
@@ -97,6 +97,17 @@ test('calls with the same id reach strict APIs with ids of their own, and so do 
   const own = ['a', 'a', 'a_2', 'a_3', 'a_4', 'a_2', 'a_3', 'a_4']
   expect(idsOf('responses', /(?<="call_id":")\w+/g)).toEqual(own)
   expect(idsOf('messages', /(?<="(?:tool_use_)?id":")\w+/g)).toEqual(own)
+})
+
+test('many calls with the same id cost no more than many with their own', () => {
+  const call = { type: 'call' as const, id: 'a', name: 'f', arguments: '{}' }
+  const turn: Message = { role: 'assistant', content: Array(50_000).fill(call) }
+  const result: Message = { role: 'tool', callId: 'a', content: [] }
+  const [calls, ...results] = withOwnIds([turn, ...Array<Message>(50_000).fill(result)])
+  const ids = calls?.content.map((part) => part.type === 'call' && part.id)
+  expect(ids?.slice(0, 3)).toEqual(['a', 'a_2', 'a_3'])
+  expect(new Set(ids).size).toBe(50_000)
+  expect(results.map((one) => one.role === 'tool' && one.callId)).toEqual(ids ?? [])
 })
 
 test('a signature comes back with its origin, and one of the own API stays as it is', () => {

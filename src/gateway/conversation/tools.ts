@@ -119,26 +119,28 @@ export function withOwnIds(messages: readonly Message[]): readonly Message[] {
   const ids = callIdsIn(messages)
   const known = new Set(ids)
   if (known.size === ids.length) return messages
-  const used = new Set<string>()
-  /** By the id as sent: the calls without a result, and the last one with one. */
-  const open = new Map<string, string[]>()
-  const answered = new Map<string, string>()
+  /** By the id as sent: the ids of its calls, the last number, and how many calls have a result. */
+  const calls = new Map<string, { own: string[]; last: number; results: number }>()
   const ownId = (id: string): string => {
-    let own = id
-    for (let count = 2; used.has(own) || (own !== id && known.has(own)); count += 1) {
-      own = `${id}_${count}`
+    const same = calls.get(id)
+    if (!same) {
+      calls.set(id, { own: [id], last: 1, results: 0 })
+      return id
     }
-    used.add(own)
-    open.set(id, [...(open.get(id) ?? []), own])
+    do same.last += 1
+    while (known.has(`${id}_${same.last}`))
+    const own = `${id}_${same.last}`
+    same.own.push(own)
     return own
   }
+  const idOfResult = (id: string): string => {
+    const same = calls.get(id)
+    if (!same) return id
+    same.results = Math.min(same.results + 1, same.own.length)
+    return same.own[same.results - 1] ?? id
+  }
   return messages.map((message): Message => {
-    if (message.role === 'tool') {
-      const { callId: id } = message
-      const callId = open.get(id)?.shift() ?? answered.get(id) ?? id
-      answered.set(id, callId)
-      return { ...message, callId }
-    }
+    if (message.role === 'tool') return { ...message, callId: idOfResult(message.callId) }
     if (message.role !== 'assistant') return message
     const content = message.content.map((part) =>
       part.type === 'call' ? { ...part, id: ownId(part.id) } : part,
