@@ -356,10 +356,10 @@ test.each([undefined, { inputTokens: '1' }])(
 )
 
 test('a whole response without content is an error', async () => {
-  expect(complete(ask({}), { response: { usage: {} } })).rejects.toThrow()
+  await expect(complete(ask({}), { response: { usage: {} } })).rejects.toThrow()
 })
 
 test('several choices and custom tools are an error', async () => {
-  expect(complete(ask({ choices: 2 }))).rejects.toThrow()
-  expect(complete(ask({ tools: [{ name: 'patch', isCustom: true }] }))).rejects.toThrow()
+  await expect(complete(ask({ choices: 2 }))).rejects.toThrow()
+  await expect(complete(ask({ tools: [{ name: 'patch', isCustom: true }] }))).rejects.toThrow()
 })
