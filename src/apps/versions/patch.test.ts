@@ -95,6 +95,30 @@ test('a patch changes files of a folder, and a diff compares all files', async (
   await close()
 })
 
+test('a diff of git names files beyond ASCII in quotes', async () => {
+  const { agent, close } = await startTestServer()
+  const ann = await agent('ann')
+  const files = [
+    { path: 'index.html', text: '<title>Menu</title>' },
+    { path: 'café.html', text: 'open' },
+    { path: '店/猫.txt', text: 'open' },
+  ]
+  const id = await ann.publish({ html: undefined, files })
+  const hunk = '@@ -1 +1 @@\n-open\n+closed\n'
+  const cafe = '"b/caf\\303\\251.html"'
+  const cat = '"b/\\345\\272\\227/\\347\\214\\253.txt"'
+  const diff = [cafe, cat].map((name) => `--- ${name.replace('b/', 'a/')}\n+++ ${name}\n${hunk}`)
+  const patch = { diff: diff.join('') }
+  expect(await ann.call('POST', `/apps/${id}/versions`, { patch })).toMatchObject({ status: 201 })
+  const { body } = await ann.call('GET', `/apps/${id}/diff`)
+  expect(body).toMatchObject({ files: [{ path: 'café.html' }, { path: '店/猫.txt' }] })
+  const other = { diff: `--- "a/a\\"b\\\\c"\n+++ "b/a\\"b\\\\c"\n${hunk}` }
+  const missing = await ann.call('POST', `/apps/${id}/versions`, { patch: other })
+  expect(missing).toMatchObject({ status: 400, code: 'bad_request' })
+  expect(missing.text('error')).toContain('no file "b/a"b\\c" to patch')
+  await close()
+})
+
 test('a patch has the code of the author, and keeps the location of a folder', async () => {
   const { agent, close } = await startTestServer()
   const ann = await agent('ann')

@@ -17,8 +17,8 @@ const hunkHeader = /^@@+(?:\s*-(\d+))?/
 const ignored = /^(?:diff --git |index |(?:old|new) mode |similarity index |rename |```|\*\*\* )/
 const addsOrDeletes =
   /^(?:(?:new|deleted) file mode|\*\*\* (?:Add|Delete) File:|(?:---|\+\+\+) \/dev\/null)/
-/** Git puts some names in quotes. */
-const fileHeader = /^(?:\+\+\+|\*\*\* Update File:) "?([^\t"]+)/
+/** Git puts names in quotes that have other bytes than ASCII, quotes or backslashes. */
+const fileHeader = /^(?:\+\+\+|\*\*\* Update File:) (?:"((?:[^"\\]|\\.)+)|([^\t"]+))/
 const searchBlock = /^<{5,} ?SEARCH$/
 
 /**
@@ -46,7 +46,8 @@ export function readDiff(text: string): FileHunk[] {
       hunks.push({ path, change: { start, lines } })
     } else if (isHead || ignored.test(row)) {
       lines = undefined
-      path = fileHeader.exec(row)?.[1]?.trim() ?? path
+      const [, quoted, name = quoted && unquote(quoted)] = fileHeader.exec(row) ?? []
+      path = name?.trim() ?? path
     } else if (lines) lines.push(row)
     // A line that stays, such as "```", can look like one around hunks.
     else if (/^[-+]/.test(row) || (hunks.length > 0 && row.trim() !== ''))
@@ -59,6 +60,13 @@ export function readDiff(text: string): FileHunk[] {
     throw new SyntaxError('a line with @@ has no lines with - or + after it')
   return hunks
 }
+
+/** Decodes the escapes of git, which writes a byte of UTF-8 as `\ooo`. */
+const unquote = (name: string): string =>
+  name.replace(/(?:\\[0-7]{3})+|\\(["\\])/g, (bytes, sign?: string) => {
+    const octals = bytes.split('\\').slice(1)
+    return sign ?? Buffer.from(octals.map((octal) => Number.parseInt(octal, 8))).toString()
+  })
 
 const isPair = (rows: string[], at: number): boolean =>
   rows[at]?.startsWith('--- ') === true && rows[at + 1]?.startsWith('+++ ') === true
