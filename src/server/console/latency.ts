@@ -54,8 +54,7 @@ export async function latencyPage({ ctx, query }: UserRequest): Promise<Page> {
   const [routes, models] = [await read('routes'), await read('models')]
   const [upstreams, firstBytes] = [await read('upstreams'), await read('firstBytes')]
   const max = query.has('all') ? rowsMax : rowsShown
-  const found = slowest(routes, range.ms)
-  const ofRoutes = found
+  const ofRoutes = slowest(routes, range.ms)
     .slice(0, max)
     .map((one) => [
       routeLink(one.label),
@@ -79,18 +78,18 @@ export async function latencyPage({ ctx, query }: UserRequest): Promise<Page> {
     return [time(p50), time(p95)]
   }
   const none = t('No calls in this time.')
-  const more =
-    found.length > max &&
+  const more = (all: Latencies): Part =>
     max < rowsMax &&
-    html`<p>
-      <a href="${withQuery(place, { range: range.name, all: 'yes' })}">Show more routes</a>
-    </p>`
+    busiest(all, range.ms).length > max &&
+    html`<p><a href="${withQuery(place, { range: range.name, all: 'yes' })}">Show more</a></p>`
   const main = html`${rangePicker(place, trafficRanges, range)}
     <auto-refresh data-seconds="10"
       >${tableSection(t('Routes'), columns(t('Route'), t('Requests'), ['4xx', '5xx']), ofRoutes, t('No requests in this time.'))}
-      ${more}
+      ${more(routes)}
       ${tableSection(t('Models'), columns(t('Model'), t('Calls'), [t('First byte p50'), t('First byte p95'), t('Failed')]), ofCalls(models, firstByte), none)}
-      ${tableSection(t('Upstreams'), columns(t('Upstream'), t('Calls'), [t('Failed')]), ofCalls(upstreams), none)}</auto-refresh
+      ${more(models)}
+      ${tableSection(t('Upstreams'), columns(t('Upstream'), t('Calls'), [t('Failed')]), ofCalls(upstreams), none)}
+      ${more(upstreams)}</auto-refresh
     >
     <p class="small below">
       Times of routes are until the response began, those of models and upstreams until the end of

@@ -73,6 +73,25 @@ test('shows the ten slowest routes first, and more on request', async () => {
   expect((await routes(more.replace('/console', ''))).length).toBeGreaterThan(12)
 })
 
+test('shows more than ten models and upstreams on request', async () => {
+  const own = await startTestServer()
+  const operator = await signInOperator(own)
+  for (let at = 0; at < 12; at += 1) {
+    const call = { requestId: `call-${at}`, model: `model-${at}`, upstream: `upstream-${at}` }
+    own.ctx.state.observations.addAttempt(call, { endedAs: 'completed', ms: 2, firstByte: 1 })
+    own.ctx.state.observations.addModelCall({ ...call, status: 'completed', firstByteMs: 1, ms: 2 })
+  }
+  const few = await operator.show('/console/latency')
+  const rows = ({ text }: Shown): string[] => text.match(/\b(?:model|upstream)-\d+/g) ?? []
+  expect(rows(few)).toHaveLength(20)
+  const links = few.allByRole('link', 'Show more')
+  expect(links).toHaveLength(2)
+  const all = await operator.show(links[0]?.attribute('href') ?? '')
+  expect(rows(all)).toHaveLength(24)
+  expect(all.names('link')).not.toContain('Show more')
+  await own.close()
+})
+
 test('counts server errors apart from client errors, with their causes', async () => {
   const { read } = t.ctx.storage
   const id = await ann.publish()
