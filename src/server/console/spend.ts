@@ -62,7 +62,7 @@ export async function spendPage({ ctx, query }: UserRequest): Promise<Page> {
   const owners = [
     ...[...known.values()].map(({ kind, owner }) => `${kind}:${owner}`),
     ...keys.flatMap(({ key }) => (known.has(key) ? [] : [`agent:${key}`, `gateway:${key}`])),
-    ...keys.map(({ key }) => `person:${inApp(key).player}`),
+    ...keys.flatMap(({ key }) => inApp(key).person ?? []),
   ]
   const names = await accountLinks(ctx, [...owners, ...accounts.map(({ name }) => name)])
   const total = byDay.reduce((sum, { amount }) => sum + amount, 0n)
@@ -100,10 +100,10 @@ export async function spendPage({ ctx, query }: UserRequest): Promise<Page> {
   return consolePage({ place, title: t('Spending'), main, scripts: ['time-chart.js'] })
 }
 
-/** Splits the counter of what a person spends in an app. */
-function inApp(key: string): { app?: string | undefined; player?: string | undefined } {
+/** Splits the counter of what a person spends in an app into the app and the account. */
+function inApp(key: string): { app?: string; person?: string } {
   const [, app, player] = /^app:([\w-]+):([\w-]+)$/.exec(key) ?? []
-  return { app, player }
+  return app === undefined ? {} : { app, person: `person:${player}` }
 }
 
 function keyRow(
@@ -115,8 +115,8 @@ function keyRow(
   const found = known.get(key)
   // All keys of an agent have one counter, as has the web session of a person.
   const owner = names.get(found ? `${found.kind}:${found.owner}` : `agent:${key}`)
-  const { app, player } = inApp(key)
-  const person = names.get(`gateway:${key}`) ?? names.get(`person:${player}`)
+  const { app, person: player = '' } = inApp(key)
+  const person = names.get(`gateway:${key}`) ?? names.get(player)
   const name = found?.name ?? ''
   const label = found
     ? html`${name !== '' && html`<bdi>${name}</bdi>`} <code>${key}</code>`
