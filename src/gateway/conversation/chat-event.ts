@@ -1,6 +1,6 @@
 import type { Json } from '../../kernel/schema.ts'
 import type { ReportedUsage } from '../models/usage.ts'
-import type { Api, CallPart, ThinkingPart } from './chat-request.ts'
+import type { CallPart, ThinkingPart } from './chat-request.ts'
 import { endsThought } from './sealed-thought.ts'
 
 /**
@@ -43,7 +43,7 @@ export interface SignatureEvent {
   signature: string
   /** True if the signature is the whole thought. */
   isEncrypted?: boolean
-  origin: Api
+  origin: string
   /** OpenAI's id of the item. */
   id?: string
 }

@@ -154,7 +154,7 @@ export interface ThinkingPart {
   /** True if the signature is the whole thought, encrypted. */
   isEncrypted?: boolean
   /** The API of the model that signed it. Others do not get the signature. */
-  origin?: Api
+  origin?: string
   /** OpenAI's id of the item. */
   id?: string
 }

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 
 import type { Json } from '../../kernel/schema.ts'
 import { type ApiName, apiNames, apis } from '../../testing/conversations/apis.ts'
+import { writeDetails } from '../openai-chat/thinking.ts'
 import { type ChatEvent, eventsOf, gather } from './chat-event.ts'
 import type { Message } from './chat-request.ts'
 import { countChars, fileIdOf, hasContent, mediaIn, replaceMedia } from './contents.ts'
@@ -123,7 +124,9 @@ test('a signature comes back with its origin, and one of the own API stays as it
   }
   expect(parseSeal('EqQB', 'messages')).toEqual({ signature: 'EqQB', origin: 'messages' })
   // No codec has this name, so that no upstream gets the signature.
-  expect(parseSeal('berth.other.x', 'chat')).toMatchObject({ signature: 'x', origin: 'other' })
+  expect(parseSeal('berth.other.x', 'chat')).toEqual({ signature: 'x', origin: 'other' })
+  const [detail] = writeDetails([{ text: '', ...parseSeal('berth.constructor.x', 'chat') }])
+  expect(detail).toMatchObject({ format: 'unknown', signature: 'berth.constructor.x' })
 })
 
 test('the content of media decides its type, then a label that providers know', () => {

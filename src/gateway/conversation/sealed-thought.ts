@@ -3,7 +3,8 @@ import type { Api, Part } from './chat-request.ts'
 /** A signature of a thought, with the API of the model that made it. */
 export interface Seal {
   signature: string
-  origin: Api
+  /** A client may send a name that no codec has, as of another version: no upstream gets it. */
+  origin: string
   /** True if the signature is the whole thought, encrypted. */
   isEncrypted?: boolean
 }
@@ -34,12 +35,9 @@ export const sealText = ({ signature, origin, isEncrypted }: Signed, clientApi: 
 /** Parses the text that `sealText` returned for a client of this API. */
 export function parseSeal(text: string, clientApi: Api): Seal {
   const [, name, mark, signature = ''] = foreign.exec(text) ?? []
-  if (!isApi(name)) return { signature: text, origin: clientApi }
+  if (name === undefined) return { signature: text, origin: clientApi }
   return { signature, origin: name, ...(mark !== undefined && { isEncrypted: true }) }
 }
-
-/** A name that no codec has is that of another version: no upstream gets its signature. */
-const isApi = (name: string | undefined): name is Api => name !== undefined
 
 /**
  * Removes the signature that belongs to the next call, and returns it. Google signs calls, and

@@ -1,4 +1,4 @@
-import { asString, type Json, recordOf, recordsIn } from '../../kernel/schema.ts'
+import { asString, type Json, lookUp, recordOf, recordsIn } from '../../kernel/schema.ts'
 import type { Api, ThinkingPart } from '../conversation/chat-request.ts'
 import { endsThought, parseSeal, sealText } from '../conversation/sealed-thought.ts'
 
@@ -107,10 +107,11 @@ export const textDetail = (text: string, index: number): Json => ({
 function writeDetail(detail: Detail): Json[] {
   const { text, signature, isEncrypted, origin = 'chat', id, index } = detail
   const position = { ...(id !== undefined && { id }), ...(index !== undefined && { index }) }
-  const format = formats[origin] ?? 'unknown'
+  const known = lookUp(formats, origin)
+  const format = known ?? 'unknown'
   // OpenRouter's AI SDK provider drops a text that could be Anthropic's and has no signature.
   if (signature === undefined) return [{ type: 'reasoning.text', text, format, ...position }]
-  const sealed = formats[origin] ? signature : sealText({ signature, origin }, 'chat')
+  const sealed = known ? signature : sealText({ signature, origin }, 'chat')
   const signed = { format, ...position }
   if (!isEncrypted) return [{ type: 'reasoning.text', text, signature: sealed, ...signed }]
   const summary = text === '' ? [] : [{ type: 'reasoning.summary', summary: text, ...signed }]
