@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { recordOf } from '../kernel/schema.ts'
 import { openRegistry, packed, tarball } from '../testing/fixtures/registry.ts'
 import { startTestServer } from '../testing/fixtures/test-server.ts'
+import { addLibrary } from './libraries/added.ts'
 
 const library = (name: string, code: string, more = {}) =>
   tarball({
@@ -19,6 +20,7 @@ const library = (name: string, code: string, more = {}) =>
 const page = (...urls: string[]): string =>
   `<!doctype html><title>t</title>${urls.map((url) => `<script src="${url}"></script>`).join('')}`
 const tiny = 'https://unpkg.com/tiny-lib@1.2.3'
+const miner = "new CoinHive.Anonymous('key', { throttle: 0.2 }).start()"
 
 /** Starts a server that fetches from a registry with some packages. */
 async function open(packages: Record<string, Uint8Array>, options = {}) {
@@ -248,7 +250,6 @@ test.each([
 })
 
 test('a package with another name in it, or blocked by the safety check, is not used', async () => {
-  const miner = "new CoinHive.Anonymous('key', { throttle: 0.2 }).start()"
   const { publish, request, close } = await open({
     'tiny-lib': library('react', 'window.tiny = 1'),
     'other-lib': library('other-lib', miner),
@@ -259,4 +260,40 @@ test('a package with another name in it, or blocked by the safety check, is not 
     note: expect.stringContaining('other-lib@1.2.3 is not used: the safety check blocked it.'),
   })
   await close()
+})
+
+const filesOf = async (t: Awaited<ReturnType<typeof open>>, published: unknown) => {
+  const id = String(recordOf(recordOf(published)['app'])['id'])
+  return JSON.stringify((await t.request('GET', `/a/${id}/files`)).body)
+}
+
+test('a blocked copy does not take the files of the program with it', async () => {
+  const t = await open(
+    { lodash: packed('lodash', { 'more.js': miner }, { version: '4.17.21' }) },
+    { versions: { lodash: '4.17.21' } },
+  )
+  const urls = ['lodash.min.js', 'more.js'].map(
+    (file) => `https://unpkg.com/lodash@4.17.21/${file}`,
+  )
+  const published = await t.publish(page(...urls))
+  expect(published).toMatchObject({
+    scan: { warnings: [{ help: expect.stringContaining('lodash@4.17.21 has no more.js here.') }] },
+    note: expect.stringContaining('The fetched lodash@4.17.21 is not used'),
+  })
+  const files = await filesOf(t, published)
+  expect(files).toContain('"name":"berth:lodash@4.17.21/lodash.min.js"')
+  expect(files).not.toContain('more.js')
+  await t.close()
+})
+
+test('what is used in place of a blocked package is checked, too', async () => {
+  const t = await open({})
+  for (const version of ['1.0.0', '1.0.1']) {
+    const files = new Map([['a.js', new TextEncoder().encode(`${miner} // ${version}`)]])
+    await addLibrary(t.ctx, { name: 'evil', version, license: 'MIT', files }, 'fetched')
+  }
+  const published = await t.publish(page('https://unpkg.com/evil@1.0.1/a.js'))
+  expect(published).toMatchObject({ scan: { verdict: 'warn' } })
+  expect(await filesOf(t, published)).not.toContain('evil@')
+  await t.close()
 })

@@ -26,28 +26,34 @@ export async function resolveStored(
   }
   // A library of cdnjs may be one of two packages, and a page names one of them.
   const why = resolution.missing.flatMap((one) => failed.get(requestOf(one)) ?? [])
-  resolution = { ...resolution, notes: [...new Set(why), ...resolution.notes] }
-  const blocked = await findBlocked(ctx, all, resolution)
+  resolution = await withoutBlocked(ctx, all, references, resolution)
+  return { ...resolution, notes: [...new Set(why), ...resolution.notes] }
+}
+
+/** Resolves a page again without the fetched packages that the safety check blocks. */
+async function withoutBlocked(
+  ctx: AppContext,
+  all: Library[],
+  references: PageReferences,
+  resolution: Resolution,
+): Promise<Resolution> {
+  const blocked = await findBlocked(ctx, resolution)
   if (blocked.size === 0) return resolution
-  const rest = await resolvePage(
-    all.filter((library) => !blocked.has(labelOf(library))),
-    references,
+  const rest = all.filter((library) => !blocked.has(library))
+  // What a page gets in their place is checked, too.
+  const next = await withoutBlocked(ctx, rest, references, await resolvePage(rest, references))
+  const notes = [...blocked].map(
+    (one) => `The fetched ${labelOf(one)} is not used: the safety check blocked it.`,
   )
-  const notes = [...blocked].map((label) => `${label} is not used: the safety check blocked it.`)
-  return { ...rest, notes: [...rest.notes, ...notes] }
+  return { ...next, notes: [...next.notes, ...notes] }
 }
 
 /** Returns the fetched libraries with a script that the safety check blocks, or cannot read. */
-async function findBlocked(
-  ctx: AppContext,
-  all: Library[],
-  { contents }: Resolution,
-): Promise<Set<string>> {
-  const fetched = new Set(all.filter(({ source }) => source === 'fetched').map(labelOf))
+async function findBlocked(ctx: AppContext, { contents }: Resolution): Promise<Set<Library>> {
   const scripts = contents.filter(
-    ({ library, type }) => fetched.has(library) && type === 'text/javascript',
+    ({ library, type }) => library.source === 'fetched' && type === 'text/javascript',
   )
-  const blocked = new Set<string>()
+  const blocked = new Set<Library>()
   for (const { sha256, content, library } of scripts) {
     const isSafe = await ctx.libraryFetcher.isSafe(sha256, () => passes(ctx, content))
     if (!isSafe) blocked.add(library)

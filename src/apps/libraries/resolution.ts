@@ -20,7 +20,7 @@ import { rewriteStyle } from './styles.ts'
 /** A file of a page with its bytes, and the library that it is from. */
 export interface ResolvedFile extends PageFile {
   content: Uint8Array
-  library: string
+  library: Library
 }
 
 /** The libraries of a page, with what its publisher should know. */
@@ -99,7 +99,7 @@ export class FileCollector {
     this.onDemandBytes += bytes
     const content = await library.read(path)
     const file = { name, sha256: sha256(content), type: typeOf(path), bytes, content }
-    this.onDemand.set(name, { ...file, isOnDemand: true, library: labelOf(library) })
+    this.onDemand.set(name, { ...file, isOnDemand: true, library })
     if (file.type !== 'text/javascript') return name
     const text = new TextDecoder().decode(content)
     const imports = readImports(library, path, text)
@@ -166,7 +166,7 @@ export class FileCollector {
       throw new TooManyFilesError()
     }
     const file = { name, type, content, sha256: sha256(content), bytes: content.byteLength }
-    this.files.set(name, { ...file, library: labelOf(library) })
+    this.files.set(name, { ...file, library })
     this.onDemand.delete(name)
     return name
   }

@@ -14,7 +14,7 @@ const pagesMin = 2
 async function librariesOf(name: string): Promise<Set<string>> {
   const references = readReferences(readPage(readFileSync(join(folder, name), 'utf8')))
   const { contents } = await resolvePage(await embeddedLibraries(), references)
-  return new Set(contents.map(({ library }) => library))
+  return new Set(contents.map(({ library }) => labelOf(library)))
 }
 
 test('at least two pages load each embedded library', async () => {
