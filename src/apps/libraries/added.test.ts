@@ -15,6 +15,9 @@ const libraryOf = (name: string) => ({
   files: new Map([['a.js', Buffer.from(name)]]),
 })
 
+const lodash = { name: 'lodash', version: '4.17.21' }
+const used = (library: string) => ({ app: 'a', version: 1, library, sha256: 's', type: 't' })
+
 test('a full store of fetched packages loses the oldest unused ones, and takes added ones', async () => {
   const { ctx, close } = await startTestServer()
   const rows = Array.from({ length: fetchedLibrariesMax }, (_, at) => ({
@@ -24,7 +27,6 @@ test('a full store of fetched packages loses the oldest unused ones, and takes a
     added: at,
     source: 'fetched' as const,
   }))
-  const used = (library: string) => ({ app: 'a', version: 1, library, sha256: 's', type: 't' })
   await ctx.db.tx(async (db) => {
     await db.insert(libraries).values(rows)
     await db.insert(libraryUses).values([used('old-0@1.0.0'), used('old-2@1.0.0')])
@@ -51,6 +53,27 @@ test('a full store of fetched packages loses the oldest unused ones, and takes a
   const full = await catchError(addLibrary(ctx, libraryOf('late'), 'fetched'))
   expect(full).toBeInstanceOf(TarballError)
   expect(await names()).toEqual(kept)
+  await close()
+})
+
+test('a copy of a package of the program loses its place, although apps use that package', async () => {
+  const { ctx, close } = await startTestServer()
+  const rows = Array.from({ length: fetchedLibrariesMax }, (_, at) => ({
+    ...(at === 7 ? lodash : { name: `old-${at}`, version }),
+    license: 'MIT',
+    added: at,
+    source: 'fetched' as const,
+  }))
+  await ctx.db.tx(async (db) => {
+    await db.insert(libraries).values(rows)
+    const labels = rows.map((row) => `${row.name}@${row.version}`)
+    await db.insert(libraryUses).values(labels.map(used))
+  })
+  await addLibrary(ctx, libraryOf('new'), 'fetched')
+  const names = (await ctx.db.read.select().from(libraries)).map(({ name }) => name)
+  expect(names).toHaveLength(fetchedLibrariesMax)
+  expect(names).toContain('new')
+  expect(names).not.toContain('lodash')
   await close()
 })
 

@@ -1,10 +1,16 @@
-import { and, asc, countDistinct, eq, notExists, sql } from 'drizzle-orm'
+import { and, asc, countDistinct, eq, inArray, notExists, or, sql } from 'drizzle-orm'
 
 import type { Db, Engine } from '../../kernel/db/engine.ts'
 import { countRows, lock } from '../../kernel/db/query.ts'
 import type { Clock } from '../../kernel/time.ts'
 import { embeddedLibraries } from './embedded.ts'
-import { addedLibrariesMax, fetchedLibrariesMax, labelOf, usedLibrariesMax } from './library.ts'
+import {
+  addedLibrariesMax,
+  fetchedLibrariesMax,
+  labelOf,
+  type Library,
+  usedLibrariesMax,
+} from './library.ts'
 import { libraries, libraryFiles, libraryUses } from './tables.ts'
 import { TarballError, type UnpackedLibrary } from './tarball.ts'
 
@@ -16,6 +22,9 @@ interface Stores {
 
 const rowsPerInsert = 200
 
+const embeddedLabels = async (): Promise<Set<string>> =>
+  new Set((await embeddedLibraries()).map(labelOf))
+
 /** Adds an unpacked package. Throws TarballError when it is there, or the store is full. */
 export async function addLibrary(
   stores: Stores,
@@ -25,8 +34,7 @@ export async function addLibrary(
   const { name, version, license, files } = library
   const label = labelOf(library)
   // Pages may load files of a fetched one that the program leaves out.
-  const isKept =
-    source === 'added' && (await embeddedLibraries()).some((one) => labelOf(one) === label)
+  const isKept = source === 'added' && (await embeddedLabels()).has(label)
   if (isKept) throw new TarballError(`${label} is part of this program already.`)
   const rows: (typeof libraryFiles.$inferInsert)[] = []
   for (const [path, bytes] of files) {
@@ -58,10 +66,12 @@ async function ensurePlace(db: Db, source: 'added' | 'fetched'): Promise<void> {
   if (excess <= 0) return
   const label = sql`${libraries.name} || '@' || ${libraries.version}`
   const uses = db.select().from(libraryUses).where(eq(libraryUses.library, label))
+  // Uses of a copy are not told from those of the program's files.
+  const isCopy = inArray(label, [...(await embeddedLabels())])
   const unused = await db
     .select()
     .from(libraries)
-    .where(and(eq(libraries.source, source), notExists(uses)))
+    .where(and(eq(libraries.source, source), or(notExists(uses), isCopy)))
     .orderBy(asc(libraries.added), asc(libraries.name), asc(libraries.version))
     .limit(excess)
   if (unused.length < excess) {
@@ -95,19 +105,28 @@ async function countApps({ db }: Pick<Stores, 'db'>, label: string): Promise<num
   return row?.apps ?? 0
 }
 
-/** Counts the apps that use each library, by name and version. Unused libraries are left out. */
-export async function countAllApps({ db }: Pick<Stores, 'db'>): Promise<Map<string, number>> {
+/**
+ * Counts the apps that use each library. Those of a package that the program has in part count for
+ * the part of the program.
+ */
+export async function countAllApps(
+  { db }: Pick<Stores, 'db'>,
+  all: readonly Library[],
+): Promise<Map<Library, number>> {
   const rows = await db.read
     .select({ label: libraryUses.library, apps: countDistinct(libraryUses.app) })
     .from(libraryUses)
     .groupBy(libraryUses.library)
     .limit(usedLibrariesMax)
-  return new Map(rows.map(({ label, apps }) => [label, apps]))
+  const apps = new Map(rows.map((row) => [row.label, row.apps]))
+  const embedded = await embeddedLabels()
+  const isCopy = (one: Library): boolean => one.source === 'fetched' && embedded.has(labelOf(one))
+  return new Map(all.map((one) => [one, isCopy(one) ? 0 : (apps.get(labelOf(one)) ?? 0)]))
 }
 
 /**
- * Removes an added library that no app uses, and records that in the same transaction. Throws
- * TarballError with the reason.
+ * Removes an added library that no app uses, or the copy of one that the program has in part, and
+ * records that in the same transaction. Apps keep their files. Throws TarballError with the reason.
  */
 export async function removeLibrary(
   { db }: Pick<Stores, 'db'>,
@@ -116,10 +135,8 @@ export async function removeLibrary(
 ): Promise<void> {
   const at = label.lastIndexOf('@')
   const [name, version] = [label.slice(0, at), label.slice(at + 1)]
-  if ((await embeddedLibraries()).some((one) => labelOf(one) === label)) {
-    throw new TarballError(`${label} is part of this program and cannot be removed.`)
-  }
-  const apps = await countApps({ db }, label)
+  const isCopy = (await embeddedLabels()).has(label)
+  const apps = isCopy ? 0 : await countApps({ db }, label)
   if (apps > 0) {
     throw new TarballError(
       `${label} was not removed: ${apps} ${apps === 1 ? 'app uses' : 'apps use'} it.`,
@@ -130,5 +147,9 @@ export async function removeLibrary(
     if (rows.length > 0) await record(tx)
     return rows
   })
-  if (removed.length === 0) throw new TarballError(`${label} is not in the library store.`)
+  if (removed.length > 0) return
+  const why = isCopy
+    ? 'is part of this program and cannot be removed'
+    : 'is not in the library store'
+  throw new TarballError(`${label} ${why}.`)
 }

@@ -36,6 +36,24 @@ test('lists the libraries and removes one that no app uses', async () => {
   expect(await olga.read('/console/audit')).toMatch(/Library removed[^]*tiny-lib@1\.2\.3/)
 })
 
+test('removes the fetched copy of a library of the program, whose apps count for the program', async () => {
+  const lodash = 'lodash@4.17.21'
+  const files = new Map([['more.js', new TextEncoder().encode('self.more = 1')]])
+  const copy = { name: 'lodash', version: '4.17.21', license: 'MIT', files }
+  await addLibrary(t.ctx, copy, 'fetched')
+  const ann = await t.agent('ann')
+  const urls = ['lodash.min.js', 'more.js'].map((file) => `https://unpkg.com/${lodash}/${file}`)
+  const scripts = urls.map((url) => `<script src="${url}"></script>`).join('')
+  const id = await ann.publish({ html: `<!doctype html><title>t</title>${scripts}` })
+  expect((await olga.show(place)).names('button')).toContain(`Remove ${lodash}`)
+  expect((await remove(lodash)).headers.get('location')).toBe(place)
+  const listed = await olga.show(place)
+  expect(listed.names('button')).not.toContain(`Remove ${lodash}`)
+  expect(listed.text).toContain(lodash)
+  const kept = await t.request('GET', `/a/${id}/files`)
+  expect(JSON.stringify(kept.body)).toContain(`berth:${lodash}/more.js`)
+})
+
 test('refuses to remove a library that apps use, of the program, or that is not there', async () => {
   const ann = await t.agent('ann')
   const listed = await page()

@@ -40,9 +40,9 @@ function libraryRow(token: string, library: Library, apps: number): Part[] {
 
 /** Lists the libraries that pages can load. Those of the program that no app uses are folded. */
 export async function librariesPage({ ctx, token }: UserRequest, message?: string): Promise<Page> {
-  const apps = await countAllApps(ctx)
   const all = await ctx.libraries.list()
-  const countOf = (library: Library): number => apps.get(labelOf(library)) ?? 0
+  const apps = await countAllApps(ctx, all)
+  const countOf = (library: Library): number => apps.get(library) ?? 0
   const isUnused = (library: Library): boolean =>
     library.source === 'embedded' && countOf(library) === 0
   const heads = [

@@ -31,10 +31,11 @@ export async function libraries(ctx: AppContext, args: string[]): Promise<Comman
 }
 
 async function list(ctx: AppContext): Promise<CommandResult> {
-  const apps = await countAllApps(ctx)
-  const rows = (await ctx.libraries.list()).map((library) => {
+  const all = await ctx.libraries.list()
+  const apps = await countAllApps(ctx, all)
+  const rows = all.map((library) => {
     const { name, version, source, license } = library
-    const used = apps.get(labelOf(library)) ?? 0
+    const used = apps.get(library) ?? 0
     return { name, version, source, license, bytes: bytesOf(library), apps: used }
   })
   const lines = rows.map(({ bytes, apps: used, source, license, ...library }) => {
