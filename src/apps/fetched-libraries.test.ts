@@ -4,6 +4,7 @@ import { recordOf } from '../kernel/schema.ts'
 import { openRegistry, packed, tarball } from '../testing/fixtures/registry.ts'
 import { startTestServer } from '../testing/fixtures/test-server.ts'
 import { addLibrary } from './libraries/added.ts'
+import { fetchedPerPageMax } from './libraries/library.ts'
 
 const library = (name: string, code: string, more = {}) =>
   tarball({
@@ -295,5 +296,24 @@ test('what is used in place of a blocked package is checked, too', async () => {
   const published = await t.publish(page('https://unpkg.com/evil@1.0.1/a.js'))
   expect(published).toMatchObject({ scan: { verdict: 'warn' } })
   expect(await filesOf(t, published)).not.toContain('evil@')
+  await t.close()
+})
+
+test('one publish fetches a bounded number of packages, and the next one the rest', async () => {
+  const names = Array.from({ length: fetchedPerPageMax + 1 }, (_, at) => `lib-${at}`)
+  const t = await open(
+    Object.fromEntries(
+      names.map((name) => [name, packed(name, { 'a.js': `self.own = '${name}'` })]),
+    ),
+  )
+  const html = page(...names.map((name) => `https://unpkg.com/${name}@1.2.3/a.js`))
+  const fetched = () => t.registry.requests.filter((path) => path.endsWith('.tgz')).length
+  expect(await t.publish(html)).toMatchObject({
+    scan: { warnings: [{ help: expect.stringContaining(`lib-${fetchedPerPageMax}@1.2.3`) }] },
+    note: expect.stringContaining(`at most ${fetchedPerPageMax} packages. Publish again`),
+  })
+  expect(fetched()).toBe(fetchedPerPageMax)
+  expect(await t.publish(html)).toMatchObject({ scan: { verdict: 'clean' } })
+  expect(fetched()).toBe(names.length)
   await t.close()
 })

@@ -1,8 +1,13 @@
 import type { AppContext } from '../kernel/context.ts'
 import { htmlBytesMax } from '../kernel/limits.ts'
-import { labelOf, type Library, type PageReferences } from './libraries/library.ts'
+import {
+  fetchedPerPageMax,
+  labelOf,
+  type Library,
+  type PageReferences,
+} from './libraries/library.ts'
 import { requestOf } from './libraries/registry.ts'
-import type { Resolution } from './libraries/resolution.ts'
+import type { MissingLibrary, Resolution } from './libraries/resolution.ts'
 import { resolvePage } from './libraries/resolve-page.ts'
 
 /** Packages that a page names, those that these import, and so on: trees of npm are deep. */
@@ -16,18 +21,26 @@ export async function resolveStored(
   let all = await ctx.libraries.list()
   let resolution = await resolvePage(all, references)
   if (ctx.config.libraries !== 'fetch') return resolution
-  const failed = new Map<string, string>()
-  for (let round = 0; round < roundsMax && resolution.missing.length > 0; round += 1) {
-    const results = await ctx.libraryFetcher.fetchAll(ctx, resolution.missing)
-    for (const [request, { why }] of results) if (why !== '') failed.set(request, why)
+  const tried = new Map<string, string>()
+  const lacking = (): MissingLibrary[] =>
+    resolution.missing.filter((one) => !tried.has(requestOf(one)))
+  for (let round = 0; round < roundsMax; round += 1) {
+    const next = lacking().slice(0, fetchedPerPageMax - tried.size)
+    const results = await ctx.libraryFetcher.fetchAll(ctx, next)
+    for (const [request, { why }] of results) tried.set(request, why)
     if (!results.values().some(({ isAdded }) => isAdded)) break
     all = await ctx.libraries.list()
     resolution = await resolvePage(all, references)
   }
   // A library of cdnjs may be one of two packages, and a page names one of them.
-  const why = resolution.missing.flatMap((one) => failed.get(requestOf(one)) ?? [])
+  const why = resolution.missing.map((one) => tried.get(requestOf(one)) ?? '')
+  if (tried.size >= fetchedPerPageMax && lacking().length > 0) {
+    why.push(
+      `One publish fetches at most ${fetchedPerPageMax} packages. Publish again for the rest.`,
+    )
+  }
   resolution = await withoutBlocked(ctx, all, references, resolution)
-  return { ...resolution, notes: [...new Set(why), ...resolution.notes] }
+  return { ...resolution, notes: [...new Set(why.filter(Boolean)), ...resolution.notes] }
 }
 
 /** Resolves a page again without the fetched packages that the safety check blocks. */

@@ -103,8 +103,10 @@ export const addedLibrariesMax = 500
 /** Fetched packages. Then the oldest ones that no app uses are removed for new ones. */
 export const fetchedLibrariesMax = 500
 
-/** Packages that are fetched for one page, and the bytes of the tarball of one. */
-export const fetchedPerPageMax = 10
+/** Packages that are fetched for one page, also those that these import, and at a time. */
+export const fetchedPerPageMax = 40
+export const fetchedAtOnceMax = 10
+/** Bytes of the tarball of one. */
 export const fetchedBytesMax = 32 * 1_048_576
 
 /** Libraries whose apps are counted: added ones, and those of this and earlier binaries. */

@@ -5,7 +5,7 @@ import { anyNetwork, fetchGuarded, GuardedFetchError } from '../../kernel/fetch.
 import { recordOf } from '../../kernel/schema.ts'
 import { inProcess, type TaskLimits, WorkerPool } from '../../kernel/worker-pool.ts'
 import { addLibrary, isStored } from './added.ts'
-import { fetchedBytesMax, fetchedPerPageMax, labelOf, libraryBytesMax } from './library.ts'
+import { fetchedAtOnceMax, fetchedBytesMax, labelOf, libraryBytesMax } from './library.ts'
 import type { MissingLibrary } from './resolution.ts'
 import { BusyError, TarballError, type UnpackedLibrary } from './tarball.ts'
 import type { TarballResult } from './tarball.worker.ts'
@@ -208,10 +208,10 @@ export class LibraryFetcher {
 
   constructor(private readonly registry: string) {}
 
-  /** Fetches what a page lacks. Returns a result for each package, by its name and range. */
+  /** Fetches the first packages that a page lacks. Returns their results, by name and range. */
   async fetchAll(stores: Stores, missing: MissingLibrary[]): Promise<Map<string, Fetched>> {
     const results = missing
-      .slice(0, fetchedPerPageMax)
+      .slice(0, fetchedAtOnceMax)
       .map(async (one): Promise<[string, Fetched]> => [
         requestOf(one),
         await this.#fetchOnce(stores, one),
