@@ -57,7 +57,7 @@ export function copiedNames({
       const { pathname: path } = url
       const start = path.startsWith(pathname)
         ? pathname.length
-        : startOfName(path, pathname, (name) => indexes.has(name))
+        : startOfName(path, pathname, (one) => indexes.has(fileNameOf(one)))
       const name = fileNameOf(path.slice(start))
       // A page that came without a folder names its assets by paths.
       const index = indexes.get(name) ?? indexes.get(assetNameOf(name))

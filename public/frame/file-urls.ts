@@ -15,10 +15,11 @@ export const urlOfPage = ({ address, page, search }: OwnFiles): string =>
  * Returns where the name of a file starts in a path that is not at the address of the folder. Names
  * that go above the folder, such as "../data.json", stay in it as at the root of a host. A name
  * from the root that `has` knows comes first: a folder may have the first part of its address.
+ * Workers get the text of this function, so it calls nothing.
  */
-export function startOfName(path: string, address: string, has: (name: string) => boolean): number {
+export function startOfName(path: string, address: string, has: (path: string) => boolean): number {
   const above = address.replace(/[^/]*\/$/, '')
-  return path.startsWith(above) && !has(fileNameOf(path.slice(1))) ? above.length : 1
+  return path.startsWith(above) && !has(path.slice(1)) ? above.length : 1
 }
 
 /** The URLs of the files of a page. */
@@ -57,7 +58,7 @@ export function openAddresses({ address, names }: Pick<OwnFiles, 'address' | 'na
   const find = (given: unknown): string | undefined => {
     const url = resolve(given)
     if (!url || url.origin !== origin || url.href.startsWith(address)) return undefined
-    const start = startOfName(url.pathname, pathname, (name) => known.has(name))
+    const start = startOfName(url.pathname, pathname, (one) => known.has(fileNameOf(one)))
     const path = url.href.slice(origin.length + start)
     const name = fileNameOf(url.pathname.slice(start))
     // What a player uploaded, as pages of Claude Code name it.

@@ -1,4 +1,4 @@
-import type { Addresses } from './file-urls.ts'
+import { type Addresses, startOfName } from './file-urls.ts'
 import type { OwnFiles } from './messages.ts'
 import { begin, recordBlobs } from './workers.ts'
 
@@ -11,12 +11,14 @@ const placeholder = 'berth-module:'
  * script of another origin throws. WebKit hides that of a revoked blob, too.
  */
 const starter = `(function start(url, address, names, module, table) {
-const known = new Set(names), copied = new Map(table), { origin } = new URL(address);
+const known = new Set(names), copied = new Map(table), { origin, pathname } = new URL(address);
+const has = (path) => known.has(decodeURIComponent(path).normalize());
 const own = (given) => {
 try {
-const found = new URL(given, url), path = found.href.slice(origin.length + 1);
-const isOutside = found.origin === origin && !found.href.startsWith(address);
-return isOutside && known.has(decodeURIComponent(found.pathname.slice(1))) ? address + path : found.href;
+const found = new URL(given, url), { href } = found;
+if (found.origin !== origin || href.startsWith(address)) return href;
+const from = (${startOfName})(found.pathname, pathname, has);
+return has(found.pathname.slice(from)) ? address + href.slice(origin.length + from) : href;
 } catch { return given }
 };
 const at = (given) => { const to = own(given); return copied.get(String(to).replace(/[?#].*/, '')) ?? to };

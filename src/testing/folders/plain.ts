@@ -326,13 +326,15 @@ return [...[...document.images].map((one)=>one.width),inner.getBBox().width,oute
     files: {
       'index.html': page(
         '<img src="../img/a.svg">',
-        "(async()=>{await document.images[0].decode().catch(()=>0);return [document.images[0].naturalWidth,(await fetch('../a.json')).status,(await fetch('img/../../a.json')).status,(await fetch('/f/b.json')).status]})()",
+        "(async()=>{await document.images[0].decode().catch(()=>0);const inWorker=new Promise((done)=>{new Worker('w/a.js').onmessage=(e)=>done(e.data)});return [document.images[0].naturalWidth,(await fetch('../a.json')).status,(await fetch('img/../../a.json')).status,(await fetch('/f/b.json')).status,await inWorker]})()",
       ),
+      'w/a.js':
+        "Promise.all(['../a.json','../../a.json','../../../a.json','/f/b.json','/none.json'].map((url)=>fetch(url).then((r)=>r.ok&&r.json(),()=>false))).then(postMessage)",
       'img/a.svg': svg,
       'a.json': '1',
       'f/b.json': '2',
     },
-    says: [[4, 200, 200, 200]],
+    says: [[4, 200, 200, 200, [1, 1, 1, 2, false]]],
   },
   {
     name: 'pages of the folder in a frame, which a link and a script change',
