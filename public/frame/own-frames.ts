@@ -24,19 +24,25 @@ export const findFrame = (target: string): HTMLIFrameElement | undefined =>
 export function showInFrames({ address, page, names }: OwnFiles): void {
   const load = fetch.bind(window)
   const pages = new Set([page, ...names])
+  /** The texts of frames that show a page of the folder. Those of the page itself stay. */
+  const shown = new WeakMap<Node, string>()
   const show = async (frame: HTMLIFrameElement, url: URL): Promise<void> => {
     const path = decodeURIComponent(url.href.slice(address.length).replace(/[?#].*/, ''))
     const name = findPageName(pages, path)
     if (name === undefined) return
     const at = address + name.split('/').map(encodeURIComponent).join('/')
-    const html = await (await load(at)).text()
+    const response = await load(at)
+    if (!response.ok) return
+    const html = await response.text()
     const base = at + url.search
     frame.srcdoc = `<base href="${base.replaceAll('"', '%22')}">${storage}${html}`
+    shown.set(frame, frame.srcdoc)
   }
   // A frame with a text of its own does not load another URL.
   new MutationObserver((records) => {
     for (const { target } of records)
-      if (target instanceof HTMLIFrameElement) target.removeAttribute('srcdoc')
+      if (target instanceof HTMLIFrameElement && target.srcdoc === shown.get(target))
+        target.removeAttribute('srcdoc')
   }).observe(document, { subtree: true, attributeFilter: ['src'] })
   listen(
     'message',

@@ -356,6 +356,17 @@ addEventListener('message',({data})=>{if(!data.inner)return;found.push(data.inne
     says: [[4, 'two', 4]],
   },
   {
+    name: 'a frame with a text of the page keeps it when its source changes',
+    files: {
+      'index.html': page(
+        '<iframe srcdoc="<p>own</p>"></iframe>',
+        "(async()=>{const frame=document.querySelector('iframe');frame.src='one.html';await 0;return frame.getAttribute('srcdoc')})()",
+      ),
+      'one.html': '<p>one</p>',
+    },
+    says: ['<p>own</p>'],
+  },
+  {
     name: 'links that scripts insert, also in a shadow root, and lists of links and settings',
     files: {
       'index.html': `<!doctype html><html><head><meta name=n content=7><link rel=stylesheet href=a.css><script src=card.js type=module></script></head><body><p>x</p><reef-card></reef-card><script type=module>${post(
