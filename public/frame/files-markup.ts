@@ -2,6 +2,7 @@ import { attributeOf, rewriteTags, type Tag } from '../../src/apps/folders/page-
 import { type CopiedMarkup, unescaped } from './copied-markup.ts'
 import { rootImports, urlOfPage } from './file-urls.ts'
 import { field, type OwnFiles, text } from './messages.ts'
+import { isScript } from './scripts-text.ts'
 import type { FilesDress } from './wrap.ts'
 
 const escaped = (text: string): string =>
@@ -133,6 +134,17 @@ const withImports = (code: string, base: string): string =>
       `import(${space}${quote}${new URL(name, base).href}${quote}`,
   )
 
+const attributes = /\s([^\s"'=<>]+)\s*=\s*(?:"[^"]*"|'[^']*')/g
+
+/** Resolves the names that a tag imports in a script that runs, and in handlers. */
+function withOwnImports(tag: Tag, base: string): Tag {
+  const isCode = tag.name === 'script' && isScript.test(attributeOf(tag.text, 'type')?.trim() ?? '')
+  const text = tag.text.replace(attributes, (whole, name: string) =>
+    /^on/i.test(name) ? withImports(whole, base) : whole,
+  )
+  return { ...tag, text, body: isCode ? withImports(tag.body, base) : tag.body }
+}
+
 const nameCharsMax = 4_000
 
 /**
@@ -163,22 +175,21 @@ export const filesDress = (openMarkup?: (files: OwnFiles) => CopiedMarkup): File
       if (given.name === 'base' || isPolicy(given)) return ''
       // No location is a page in a copy, so the boot script follows this one.
       if (copied && isRefresh(given)) return given.text.replace(/^<meta/i, '<basefont x-off-meta')
-      const tag = asImage(given, address) ?? given
+      const tag = withOwnImports(asImage(given, address) ?? given, from)
       // What is in the object is for browsers that cannot show it.
-      const rest = given.name === 'object' && tag !== given ? '<object hidden>' : ''
+      const rest = given.name === 'object' && tag.name === 'img' ? '<object hidden>' : ''
       const isMap = tag.name === 'script' && attributeOf(tag.text, 'type') === 'importmap'
       const style = needsFallback && tag.name === 'link' ? asStyle(tag, address) : undefined
-      const body = tag.name === 'script' ? withImports(tag.body, from) : tag.body
       if (copied) {
         isMapped ||= isMap && !hasLoader
-        return copied({ ...tag, text: withImports(tag.text, from), body }, from, style) + rest
+        return copied(tag, from, style) + rest
       }
       const map = isMap && !isMapped ? withRoot(tag.body, address) : undefined
       if (map !== undefined) {
         isMapped = true
         return tag.text + map
       }
-      return style ?? withImports(withCors(tag, address), from) + body + rest
+      return style ?? withCors(tag, address) + tag.body + rest
     })
     return { html: dressed, base, isMapped, isSvelteKit }
   },

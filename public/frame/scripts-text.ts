@@ -6,7 +6,8 @@ const attributes = `(?:[^>"']|"[^"]*"|'[^']*')*`
 const scripts = new RegExp(`(<script\\b)(${attributes})>([^]*?)(?=</script|$)`, 'gi')
 const handlers = /(<[a-z][^<>]*?\son[a-z]+\s*=\s*)("[^"]*"|'[^']*')/gi
 const type = /\stype\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i
-const isScript =
+/** Types of scripts that run. */
+export const isScript =
   /^(?:|module|(?:text|application)\/(?:x-)?(?:javascript|ecmascript)(?:;[^"'<>]*)?)$/i
 const hasSource = /\ssrc\s*=/i
 const timing = /\s(?:async|defer)\b(?!-)(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+))?/gi

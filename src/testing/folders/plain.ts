@@ -367,6 +367,17 @@ addEventListener('message',({data})=>{if(!data.inner)return;found.push(data.inne
     says: ['<p>own</p>'],
   },
   {
+    name: 'code that a page shows',
+    files: {
+      'index.html': page(
+        `<script id=c type="text/plain">import('./m/a.js')</script><p id=d title="import('./m/a.js')"></p>`,
+        '[c.text,d.title]',
+      ),
+      'm/a.js': 'export const a=1',
+    },
+    says: [["import('./m/a.js')", "import('./m/a.js')"]],
+  },
+  {
     name: 'links that scripts insert, also in a shadow root, and lists of links and settings',
     files: {
       'index.html': `<!doctype html><html><head><meta name=n content=7><link rel=stylesheet href=a.css><script src=card.js type=module></script></head><body><p>x</p><reef-card></reef-card><script type=module>${post(
