@@ -84,7 +84,8 @@ async function scriptOf(name: string): Promise<string> {
   const path = join(bundle, name)
   const { outputs } = await Bun.build({
     entrypoints: [path],
-    files: { [path]: withLoad(name, () => true).replaceAll('import.meta.', 'lateMeta.') },
+    files: { [path]: withLoad(name, () => true) },
+    define: { 'import.meta': 'lateMeta' },
     target: 'bun',
     format: 'cjs',
     minify: { whitespace: true, syntax: true },

@@ -33,27 +33,35 @@ const requireBuiltin: Require = createRequire(import.meta.url)
 export function createLoader(kept: KeptModules): Load {
   let opened: LateCode | undefined
   const open = (): LateCode => (opened ??= readCode())
-  const exportsOf = new Map<string, object>()
+  const modules = new Map<string, Surroundings['module']>()
 
   const require: Require = (name) => {
-    const known = exportsOf.get(name)
-    if (known) return known
+    const known = modules.get(name)
+    if (known) return known.exports
     const { index, code } = open()
     const [at, bytes] = index[name] ?? []
     if (at === undefined || bytes === undefined) return requireBuiltin(name)
     const module = { exports: {} }
+    // Before its code runs, because two modules may import each other.
+    modules.set(name, module)
     globalThis.lateModule = { require, module, load, meta: import.meta }
-    // Code in strict mode has its own scope.
-    void (0, eval)(new TextDecoder().decode(code.subarray(at, at + bytes)))
-    exportsOf.set(name, module.exports)
+    try {
+      // Code in strict mode has its own scope.
+      void (0, eval)(new TextDecoder().decode(code.subarray(at, at + bytes)))
+    } catch (error) {
+      modules.delete(name)
+      throw error
+    }
     return module.exports
   }
 
   const load: Load = async (name) => {
-    const needs = exportsOf.has(name) ? [] : (open().index[name]?.[2] ?? [])
+    // A name outside the index is of a kept module, or of one of Node.
+    const needs = open().index[name]?.[2] ?? [name]
     await Promise.all(
       needs.map(async (one) => {
-        if (!exportsOf.has(one)) exportsOf.set(one, (await kept[one]?.()) ?? {})
+        const importKept = kept[one]
+        if (importKept && !modules.has(one)) modules.set(one, { exports: await importKept() })
       }),
     )
     return require(name)
