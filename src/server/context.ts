@@ -5,6 +5,7 @@ import { LiveQueries } from '../apps/app-data/live-queries.ts'
 import { Rooms } from '../apps/app-data/rooms.ts'
 import { findChromium } from '../apps/browser/chromium.ts'
 import { PreviewBrowser } from '../apps/browser/preview-browser.ts'
+import { budgetTable } from '../apps/builds/free-credits.ts'
 import { Generators } from '../apps/generators/generators.ts'
 import { LibraryFetcher } from '../apps/libraries/registry.ts'
 import { LibraryStore } from '../apps/libraries/store.ts'
@@ -112,7 +113,7 @@ export async function createContext(
     catalog: parts.catalog ?? models.catalog,
     upstreams: parts.upstreams ?? models.upstreams,
     searcher: parts.searcher ?? models.searcher,
-    damage: new DamageCheck({ db, log }),
+    damage: new DamageCheck({ db, log }, [budgetTable]),
     pendingSettlements: parts.pendingSettlements ?? new PendingSettlements(),
     coins: await openCoins({ config, clock, log }),
     guardrail: config.guardrailUrl === '' ? undefined : new Guardrail(config, log),

@@ -9,8 +9,12 @@ import { changedRowCount } from '../../kernel/db/query.ts'
 import { nano, type NanoUsd, zero } from '../../kernel/money.ts'
 import { utcDay } from '../../kernel/time.ts'
 import { type accountOf, findBalance } from '../../money/ledger/accounts.ts'
+import type { KeyedTable } from '../../money/ledger/damage.ts'
 import { freeDays } from '../tables.ts'
 import { BuildInputSchema } from './job-data.ts'
+
+/** The table of the budget, for the check for damage. */
+export const budgetTable: KeyedTable = { table: freeDays, key: [freeDays.day] }
 
 /**
  * Reserves the free credits that would pay for a build now, behind all open holds, in the budget of

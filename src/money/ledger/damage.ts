@@ -6,31 +6,38 @@ import { isWriteUnavailable } from '../../kernel/db/error.ts'
 import type { Log } from '../../kernel/log.ts'
 import { accounts, caps, entries, holds } from './tables.ts'
 
-/** The ledger's tables with their primary keys. */
-const tables: { table: SQLiteTable; key: SQLiteColumn[] }[] = [
+/** A table with its primary key. */
+export interface KeyedTable {
+  table: SQLiteTable
+  key: SQLiteColumn[]
+}
+
+const ledgerTables: KeyedTable[] = [
   { table: accounts, key: [accounts.id] },
   { table: entries, key: [entries.account, entries.number] },
   { table: holds, key: [holds.ref] },
   { table: caps, key: [caps.key, caps.day] },
 ]
 
-type LedgerTable = (typeof tables)[number]
-
 const rowsPerRead = 20_000
 
 declare module '../../kernel/context.ts' {
   interface AppContext {
-    /** Finds damaged tables of the ledger. */
+    /** Finds damaged tables of the ledger, and others that decide on credits. */
     readonly damage: DamageCheck
   }
 }
 
-/** Finds damaged tables of the ledger, and remembers the first one. */
+/** Finds damaged tables, and remembers the first one. */
 export class DamageCheck {
   /** The table that cannot be read; undefined while none is known. */
   table: string | undefined
 
-  constructor(private readonly ctx: { db: Engine; log: Log }) {}
+  /** `others` are tables of other modules that decide on credits. */
+  constructor(
+    private readonly ctx: { db: Engine; log: Log },
+    private readonly others: KeyedTable[] = [],
+  ) {}
 
   /** Reads the first and the last row of every table. */
   probe(): Promise<void> {
@@ -62,9 +69,9 @@ export class DamageCheck {
     })
   }
 
-  private async read(work: (db: Db, one: LedgerTable) => Promise<void>): Promise<void> {
+  private async read(work: (db: Db, one: KeyedTable) => Promise<void>): Promise<void> {
     const { db, log } = this.ctx
-    for (const one of tables) {
+    for (const one of [...ledgerTables, ...this.others]) {
       if (this.table !== undefined) return
       try {
         await work(db.read, one)

@@ -60,20 +60,21 @@ test('a hanging database is reported as not ready while the process is healthy',
   await t.close()
 }, 20_000)
 
-test.skipIf(dialect === 'postgres')(
-  'a damaged table of the ledger is reported by /readyz',
-  async () => {
+test.skipIf(dialect === 'postgres').each(['caps', 'free_days'])(
+  'a damaged table of the ledger or of its budget is reported by /readyz: %s',
+  async (table) => {
+    const [name, aside] = [sql.identifier(table), sql.identifier('aside')]
     const db = await freshEngine()
     const t = await startTestServer({}, { db })
     await t.ctx.damage.probe()
     await t.ctx.damage.scan()
     expect(await t.request('GET', '/readyz')).toMatchObject({ status: 200, body: { ok: true } })
-    await db.tx((tx) => tx.run(sql`alter table caps rename to damaged_caps`))
+    await db.tx((tx) => tx.run(sql`alter table ${name} rename to ${aside}`))
     const body = { ok: false, ledger: 'damaged' }
     expect(await t.request('GET', '/readyz')).toMatchObject({ status: 503, body })
     const found = t.lines.filter(({ event }) => event === 'ledger.damaged')
-    expect(found).toMatchObject([{ level: 'error', table: 'caps' }])
-    await db.tx((tx) => tx.run(sql`alter table damaged_caps rename to caps`))
+    expect(found).toMatchObject([{ level: 'error', table }])
+    await db.tx((tx) => tx.run(sql`alter table ${aside} rename to ${name}`))
     await t.close()
   },
 )
