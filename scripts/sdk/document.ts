@@ -123,6 +123,7 @@ function readOperation(method: string, path: string, operation: Json): SdkOperat
     JSON.stringify(recordOf(responses)['409'] ?? '').includes('"ref_conflict"')
   const result = resultOf(successes)
   const input = inputOf(named, bodies)
+  const fields = recordOf(input['properties'])
   const hasEvents = types.includes('text/event-stream')
   return {
     name: String(operationId),
@@ -131,7 +132,7 @@ function readOperation(method: string, path: string, operation: Json): SdkOperat
     path,
     input,
     result,
-    outcomes: 'dryRun' in recordOf(input['properties']) ? outcomesOf(recordOf(responses)) : [],
+    outcomes: 'dryRun' in fields ? outcomesOf(recordOf(responses), fields) : [],
     media: {
       text: types.some((type) => /^text\/(?!event-stream)|xml|subrip/.test(type)),
       bytes: types.some((type) => /^(audio|image|video|\*)\/|zip/.test(type)),
@@ -187,12 +188,19 @@ function resultOf(successes: [string, unknown][]): Json | undefined {
   return recordOf(simplify(unique.length === 1 ? unique[0] : { anyOf: unique }))
 }
 
-const outcomesOf = (responses: Json): Outcome[] =>
-  outcomeKinds.flatMap(([status, kind]) => {
-    const content = recordOf(recordOf(responses[status])['content'])
-    const result = resultOf(Object.entries(content))
+/** Returns the outcomes of an operation with `fields`. */
+function outcomesOf(responses: Json, fields: Json): Outcome[] {
+  const isChosen = ({ field }: Omit<Outcome, 'result'>): boolean => !field || field in fields
+  const kinds = outcomeKinds.filter(([, kind]) => isChosen(kind))
+  // No field of assets chooses a job: they are one where they take longer.
+  const others = outcomeKinds.filter(([, kind]) => !isChosen(kind))
+  return kinds.flatMap(([status, kind]) => {
+    const statuses = kind.field ? [status] : [status, ...others.map(([other]) => other)]
+    const contents = statuses.map((one) => recordOf(recordOf(responses[one])['content']))
+    const result = resultOf(contents.flatMap((content) => Object.entries(content)))
     return result ? [{ ...kind, result }] : []
   })
+}
 
 /** Returns the field with the items of a list that has pages. */
 function listedField(result: Json | undefined): string | undefined {

@@ -73,6 +73,12 @@ class Async${type}(AsyncApi):
 ${async}`
 }
 
+/** The keyword arguments and the result of an overload. */
+interface Overload {
+  args: string
+  result: string
+}
+
 /** A method of a client. */
 class Method {
   readonly name: string
@@ -81,8 +87,7 @@ class Method {
   readonly #operation: SdkOperation
   readonly #fields: string
   readonly #result: string
-  /** The keyword arguments and results of each overload. */
-  readonly #overloads: { args: string; result: string }[]
+  readonly #overloads: Overload[]
   readonly #item: string | undefined
 
   constructor(operation: SdkOperation, types: PythonTypes) {
@@ -116,13 +121,14 @@ class Method {
       { args: 'stream: Literal[True]', result: `Iterator[${this.#item}]` },
       { args: 'stream: Literal[False] = False', result: this.#result },
     ]
-    this.#overloads =
+    this.#overloads = withAnyFlag(
       events === 'asked'
         ? streams
         : outcomes.map((outcome) => ({
             args: argsOf(outcome, choosing),
             result: types.typeOf(outcome.result, pascalCase(name) + outcome.name, true),
-          }))
+          })),
+    )
   }
 
   /** Returns the method of the client that waits. */
@@ -200,6 +206,15 @@ function argsOf({ field }: Outcome, choosing: string[]): string {
   const prompt = field === 'prompt' ? 'prompt: str, ' : ''
   if (field !== 'dryRun') return `${prompt}dryRun: Literal[False] = False`
   return `dryRun: Literal[True]${choosing.includes('prompt') ? ', prompt: str = ...' : ''}`
+}
+
+/** Adds an overload for a flag that a program computes: a type checker knows it as a bool. */
+function withAnyFlag(overloads: Overload[]): Overload[] {
+  const [first] = overloads
+  if (!first) return []
+  const results = overloads.map(({ result }) => result)
+  const args = first.args.replace('Literal[True]', 'bool')
+  return [...overloads, { args, result: `Union[${results.join(', ')}]` }]
 }
 
 function rowOf({

@@ -39,3 +39,13 @@ test.skipIf(isMissing)('all modules of the Python client compile', async () => {
 for path in pathlib.Path('src').rglob('*.py'): compile(path.read_text(), str(path), 'exec')`
   expect(await runPython('-c', compileAll)).toEqual(['', 0])
 })
+
+test('a flag that a program computes has an overload, and fields are those of the operation', async () => {
+  const api = await Bun.file(join(folder, 'src/berth_sdk/agent_api.py')).text()
+  const overloads = (name: string) => api.match(new RegExp(`def ${name}\\(self, \\*,.*`, 'g')) ?? []
+  expect(overloads('make_assets').join()).not.toContain('prompt')
+  // The methods of the client that waits, and of the one for asyncio.
+  for (const name of ['make_assets', 'publish_app']) {
+    expect(overloads(name).filter((one) => one.includes('dryRun: bool'))).toHaveLength(2)
+  }
+})

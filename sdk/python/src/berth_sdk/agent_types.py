@@ -2935,14 +2935,6 @@ class MakeAssetsDryRun(TypedDict):
     price: float
 
 
-class MakeAssetsBuild(TypedDict):
-    job: Job
-    items: list[JobItem]
-    held: float
-    """Credits that are held until each item is done."""
-    note: str
-
-
 class MakeAssetsResult(TypedDict):
     job: Job
     items: list[JobItem]
