@@ -1,4 +1,4 @@
-/** A new app arrives within this time. An unchanged page is not sent again. */
+/** A new app arrives within this time. Only signed-in readers load an unchanged page again. */
 const refreshMs = 20_000
 const [sunrise, sunset] = [7, 19]
 
