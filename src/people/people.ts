@@ -11,7 +11,7 @@ import type { Language } from '../kernel/words/language.ts'
 import type { Owner } from '../money/ledger/accounts.ts'
 import * as ledger from '../money/ledger/ledger.ts'
 import { reserveHandle } from './agents/create-agent.ts'
-import { recordAudit } from './audit/audit.ts'
+import { commandLine, recordAudit } from './audit/audit.ts'
 import type { Identity } from './identity-provider.ts'
 import {
   addRecoveryCode,
@@ -270,7 +270,7 @@ export const createOperatorRecovery = (
       .limit(1)
     if (!operator) return undefined
     const { id, name } = operator
-    await recordAudit(ctx, db, { by: 'operator', did: 'recover', item: name, why: '' })
+    await recordAudit(ctx, db, { by: commandLine, did: 'recover', item: name, why: '' })
     return { name, code: await addRecoveryCode(db, id) }
   })
 

@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import { unzipSync } from 'fflate'
 
 import { findByMention } from '../../people/agents/agents.ts'
+import { listAudit } from '../../people/audit/audit.ts'
 import { runCommand } from '../../server/operator/control.ts'
 import {
   changedAgent,
@@ -95,6 +96,8 @@ describe('an agent of another server', () => {
     writeFileSync(file(), zip)
     expect((await importFile(file(), '', '150')).text).toContain('has 150 here')
     const before = await t.snapshot()
+    const entries = (await listAudit(t.ctx, 2)).map(({ did, by }) => `${did} by ${by}`)
+    expect(entries.toSorted()).toEqual(['grant by command line', 'import by command line'])
     const again = await importFile(file(), '', '150')
     expect(again).toMatchObject({ ok: true })
     expect(again.text).toContain('was imported before. Added now: 0 items, 0 reviews, 0 comments')

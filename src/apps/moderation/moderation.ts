@@ -3,7 +3,7 @@ import type { Db } from '../../kernel/db/engine.ts'
 import { day } from '../../kernel/time.ts'
 import { sentence } from '../../kernel/words/message.ts'
 import { suspendAgent } from '../../people/agents/agents.ts'
-import { deleteAuditBefore, recordAudit } from '../../people/audit/audit.ts'
+import { commandLine, deleteAuditBefore, recordAudit } from '../../people/audit/audit.ts'
 import { type Notification, notify } from '../../people/notifications/notifications.ts'
 import { setPageHidden } from '../../people/own-profile.ts'
 import { findByName, normalizeName } from '../../people/people.ts'
@@ -20,9 +20,6 @@ import * as quarantines from '../quarantine.ts'
 import * as takedowns from '../quarantine.ts'
 import { requestRescan } from '../scans/scans.ts'
 import { closeReports, deleteReportsBefore } from './reports.ts'
-
-/** Author of decisions on the command line. */
-const operator = 'operator'
 
 type Decision = Parameters<typeof recordAudit>[2]
 
@@ -54,7 +51,7 @@ const decideApp = (
   })
 
 /** Takes an app down: its operations and its link return 410, and its pages are blocked. */
-export const takeDown = (ctx: AppContext, item: string, why: string, by = operator) =>
+export const takeDown = (ctx: AppContext, item: string, why: string, by = commandLine) =>
   decideApp(
     ctx,
     { did: 'takedown', item, why, by },
@@ -80,10 +77,10 @@ const lift = (
   )
 
 /** Undoes a takedown. The app is live and off Explore. */
-export const reinstate = (ctx: AppContext, item: string, why: string, by = operator) =>
+export const reinstate = (ctx: AppContext, item: string, why: string, by = commandLine) =>
   lift(ctx, { did: 'restore', item, why, by }, (db) => takedowns.reinstateApp(ctx, db, item))
 
-export const quarantine = (ctx: AppContext, item: string, why: string, by = operator) =>
+export const quarantine = (ctx: AppContext, item: string, why: string, by = commandLine) =>
   decideApp(
     ctx,
     { did: 'hold', item, why, by },
@@ -92,7 +89,7 @@ export const quarantine = (ctx: AppContext, item: string, why: string, by = oper
   )
 
 /** Releases an app from quarantine and restores its place on Explore. */
-export const release = (ctx: AppContext, item: string, why: string, by = operator) =>
+export const release = (ctx: AppContext, item: string, why: string, by = commandLine) =>
   lift(ctx, { did: 'release', item, why, by }, (db) => quarantines.releaseApp(ctx, db, item))
 
 /** A granted appeal reinstates or releases the app. */
@@ -101,7 +98,7 @@ export const decideAppeal = (
   item: string,
   isGranted: boolean,
   reply: string,
-  by = operator,
+  by = commandLine,
 ): Promise<boolean> => {
   const state = isGranted ? 'granted' : 'denied'
   return decide(ctx, { by, did: state, item, why: reply }, async (db) => {
@@ -128,7 +125,7 @@ export const decideAppeal = (
   })
 }
 
-export const dismiss = (ctx: AppContext, item: string, why: string, by = operator) =>
+export const dismiss = (ctx: AppContext, item: string, why: string, by = commandLine) =>
   decide(ctx, { by, did: 'dismiss', item, why }, (db) => closeReports(ctx, db, { app: item }))
 
 /** Returns a decision about a person, whom the audit log has by their normalized name. */
@@ -140,14 +137,14 @@ const aboutPerson = (did: string, item: string, why: string, by: string): Decisi
 })
 
 /** Closes the reports about the page of a person. */
-export const dismissPage = (ctx: AppContext, name: string, why: string, by = operator) =>
+export const dismissPage = (ctx: AppContext, name: string, why: string, by = commandLine) =>
   decide(ctx, aboutPerson('dismiss-page', name, why, by), async (db) => {
     const person = await findByName(ctx, name)
     return person !== undefined && closeReports(ctx, db, { person: person.id })
   })
 
 /** Hides the page of a person from everyone else, and closes its reports. */
-export const hidePage = (ctx: AppContext, name: string, why: string, by = operator) =>
+export const hidePage = (ctx: AppContext, name: string, why: string, by = commandLine) =>
   decide(ctx, aboutPerson('hide-page', name, why, by), async (db) => {
     const person = await setPageHidden(ctx, db, name, why)
     if (person) await closeReports(ctx, db, { person: person.id })
@@ -155,7 +152,7 @@ export const hidePage = (ctx: AppContext, name: string, why: string, by = operat
   })
 
 /** Shows the page of a person again. */
-export const showPage = (ctx: AppContext, name: string, by = operator) =>
+export const showPage = (ctx: AppContext, name: string, by = commandLine) =>
   decide(ctx, aboutPerson('show-page', name, '', by), async (db) => {
     const person = await setPageHidden(ctx, db, name, null)
     return person !== undefined
@@ -166,7 +163,7 @@ export async function suspend(
   ctx: AppContext,
   handle: string,
   why: string | null,
-  by = operator,
+  by = commandLine,
 ): Promise<boolean> {
   const did = why === null ? 'unsuspend' : 'suspend'
   const decision = { by, did, item: `@${handle}`, why: why ?? '' }
@@ -179,7 +176,7 @@ export async function suspend(
   return isDone
 }
 
-export const block = (ctx: AppContext, sha256: string, why: string, by = operator) =>
+export const block = (ctx: AppContext, sha256: string, why: string, by = commandLine) =>
   decide(ctx, { by, did: 'block', item: sha256, why }, async (db) => {
     const page = { sha256, app: '', reason: why, at: ctx.clock.now() }
     const isNew = await blockPage(db, page)
@@ -187,7 +184,7 @@ export const block = (ctx: AppContext, sha256: string, why: string, by = operato
     return isNew
   })
 
-export const unblock = (ctx: AppContext, sha256: string, why: string, by = operator) =>
+export const unblock = (ctx: AppContext, sha256: string, why: string, by = commandLine) =>
   decide(ctx, { by, did: 'unblock', item: sha256, why }, async (db) => {
     const isBlocked = await unblockPage(db, sha256)
     if (isBlocked) await takedowns.rescanPage(db, sha256)
@@ -195,7 +192,7 @@ export const unblock = (ctx: AppContext, sha256: string, why: string, by = opera
   })
 
 /** Requests a rescan of an app, or of all apps with `all`. Maintenance runs it. */
-export const rescan = (ctx: AppContext, item: string, by = operator) =>
+export const rescan = (ctx: AppContext, item: string, by = commandLine) =>
   decide(ctx, { by, did: 'rescan', item, why: '' }, (db) =>
     requestRescan(db, item === 'all' ? undefined : item),
   )

@@ -388,8 +388,8 @@ test('records decisions and deletes them after MODERATION_KEPT_DAYS', async () =
   await admin('takedown', id, 'spam')
   expect((await listAudit(t.ctx, 10)).map(({ by, did, why }) => [by, did, why])).toEqual(
     expect.arrayContaining([
-      ['operator', 'takedown', 'spam'],
-      ['operator', 'dismiss', 'it is fine'],
+      ['command line', 'takedown', 'spam'],
+      ['command line', 'dismiss', 'it is fine'],
     ]),
   )
   const shown = (await admin('show', id)).text

@@ -8,6 +8,9 @@ import { audit } from './tables.ts'
 
 export type AuditEntry = typeof audit.$inferSelect
 
+/** Author of what the operator does at the command line of the machine. */
+export const commandLine = 'command line'
+
 /** Records a decision in the transaction that applies it. */
 export async function recordAudit(
   { clock }: { clock: Clock },

@@ -12,7 +12,7 @@ import { type Clock, iso } from '../../kernel/time.ts'
 import { version } from '../../kernel/version.ts'
 import { revokeAsIn } from '../../money/keys/keys.ts'
 import { doctor } from '../../money/ledger/doctor.ts'
-import { recordAudit } from '../../people/audit/audit.ts'
+import { commandLine, recordAudit } from '../../people/audit/audit.ts'
 import { deleteSignInsWithout, endAllSessions } from '../../people/identities.ts'
 import * as files from '../../store/backups.ts'
 import { isFull } from '../../store/durable.ts'
@@ -197,7 +197,7 @@ export async function restoreBackup(
     const staging = createStagingFolder(config.dataDir, stamp)
     const copied = await copyAndVerify(dir, manifest, staging)
     const replaced = hasDatabase(config) ? join(config.dataDir, databaseFile) : undefined
-    const entry = { by: 'command line', item: manifest.created }
+    const entry = { by: commandLine, item: manifest.created }
     const warning = await endSinceBackup({ clock }, staging, replaced, entry)
     const aside = swapIn(config.dataDir, stamp)
     const done = `Restored the backup of ${manifest.created}: the database and ${sizeOf(copied)}.`

@@ -30,7 +30,7 @@ test('decisions print what they changed and fail where nothing changes', async (
   expect((await admin('pause', '@nobody')).ok).toBe(false)
   expect((await admin('show', '@nobody')).ok).toBe(false)
   expect((await admin('show', id)).text).toContain('takedown  ' + id + '  spam and scam')
-  expect((await admin('show', '@ann')).text).toMatch(/operator {2}pause {2}@ann/)
+  expect((await admin('show', '@ann')).text).toMatch(/command line {2}pause {2}@ann/)
   await runCommand(ctx, { command: 'grant', words: ['@ann', '1.5'] })
   expect((await admin('audit', '@ann')).text).toMatch(/command line {2}grant {2}@ann {2}1.5 USD/)
   await runCommand(ctx, { command: 'grant', words: ['@ann', '0.0000001'] })
@@ -73,7 +73,7 @@ test('programs read the queue, cases and decisions of the operator as fields', a
   })
   const appeals = [{ app: id, at: expect.any(String), text: 'It is a game.' }]
   expect(await admin('appeals')).toEqual({ appeals })
-  const made = { at: expect.any(String), by: 'operator', did: 'hold', item: id, why: 'links' }
+  const made = { at: expect.any(String), by: 'command line', did: 'hold', item: id, why: 'links' }
   expect(await admin('show', id)).toMatchObject({
     app: { id, maker: '@ann', title: 'Reef', takenDown: null, quarantine },
     versions: [{ version: 1, findings: [], sha256: expect.any(String) }],

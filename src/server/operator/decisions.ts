@@ -12,7 +12,7 @@ import {
   subjectPattern,
 } from '../../money/keys/restrictions.ts'
 import { pauseAgent } from '../../people/agents/spending.ts'
-import { recordAudit } from '../../people/audit/audit.ts'
+import { commandLine, recordAudit } from '../../people/audit/audit.ts'
 import * as people from '../../people/sessions.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
 
@@ -50,7 +50,7 @@ async function setSpending(
   ctx: AppContext,
   handle: string,
   isAllowed: boolean,
-  by = 'operator',
+  by = commandLine,
 ): Promise<boolean> {
   if (!(await pauseAgent(ctx, handle.slice(1), !isAllowed))) return false
   const entry = { by, did: isAllowed ? 'resume' : 'pause', item: handle, why: '' }
@@ -64,7 +64,7 @@ async function restrict(
   item: string,
   kind: RestrictionKind | null,
   why: string,
-  by = 'operator',
+  by = commandLine,
 ): Promise<boolean> {
   const did = kind === null ? 'allow' : kind === 'slow' ? 'slow' : 'ban'
   const isChanged = await ctx.db.tx(async (db) => {

@@ -11,7 +11,7 @@ import { messageOf } from '../../kernel/text.ts'
 import { iso } from '../../kernel/time.ts'
 import { agentOwner } from '../../money/ledger/accounts.ts'
 import { findByMention } from '../../people/agents/agents.ts'
-import { recordAudit } from '../../people/audit/audit.ts'
+import { commandLine, recordAudit } from '../../people/audit/audit.ts'
 import { backupName, copyDurably } from '../../store/backups.ts'
 import { writeNew } from '../../store/data-files.ts'
 import { createStagingFolder, removeStagingFolder } from '../../store/restore-swap.ts'
@@ -62,7 +62,7 @@ async function importFile(
     await copyDurably(file, copy)
     const result = await importAgent(ctx, copy, { from, ...(handle !== '' && { handle }) })
     const item = `@${result.agent.handle}`
-    const entry = { by: 'operator', did: 'import', item, why: result.file.server }
+    const entry = { by: commandLine, did: 'import', item, why: result.file.server }
     await ctx.db.tx((db) => recordAudit(ctx, db, entry))
     return result
   } finally {

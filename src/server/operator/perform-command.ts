@@ -4,11 +4,11 @@ import { AddressClient } from '../../kernel/client.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import type { NamedOperation } from '../../kernel/http/operation.ts'
 import { setRequestContext } from '../../kernel/http/request-context.ts'
+import { commandLine } from '../../people/audit/audit.ts'
 import type { Operator } from '../../people/session-user.ts'
 import { performAs } from '../../site/form.ts'
 
-/** The operator at the command line of the machine, as the audit log names them. */
-const commandLine: Operator = { id: 'command line', name: 'command line' }
+const operator: Operator = { id: commandLine, name: commandLine }
 
 /** Performs an operation for a command, and returns its value. Throws its errors. */
 export function performCommand<
@@ -23,6 +23,6 @@ export function performCommand<
   const request = new Request('http://localhost/')
   const { bodyArrivals, costs } = ctx.state
   const client = new AddressClient('127.0.0.1', costs)
-  setRequestContext(request, { id: 'command line', client, bodyArrivals })
-  return performAs({ ctx, request }, commandLine, operation, params, body)
+  setRequestContext(request, { id: commandLine, client, bodyArrivals })
+  return performAs({ ctx, request }, operator, operation, params, body)
 }

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 
+import { listAudit } from '../../people/audit/audit.ts'
 import { commands } from '../../server/operator/commands.ts'
 import {
   FormBrowser,
@@ -125,6 +126,8 @@ describe('sign_in_locked', () => {
     expect((await commands['recover']?.(t.ctx, []))?.ok).toBe(false)
     await signInOperator(t)
     const printed = (await commands['recover']?.(t.ctx, []))?.text ?? ''
+    const entry = { by: 'command line', did: 'recover', item: 'olga' }
+    expect(await listAudit(t.ctx, 1)).toMatchObject([entry])
     const [code = ''] = /[0-9A-Z]{4}(-[0-9A-Z]{4}){2}/.exec(printed) ?? []
     await attack('203.0.113.50', 12)
     const browser = new FormBrowser(t)
