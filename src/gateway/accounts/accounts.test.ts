@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
+import { isApiError } from '../../kernel/errors.ts'
 import { accountsPerAddressDay } from '../../kernel/limits.ts'
 import { commands } from '../../server/operator/commands.ts'
+import { catchError } from '../../testing/catch-error.ts'
 import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 
@@ -73,8 +75,14 @@ test('grants paid credits by credit_id and by handle', async () => {
   })
   const { body } = await gus.call('POST', '/credits/balance')
   expect(body).toMatchObject({ balance: 2.5, available: 2.5 })
-  expect(await commands['grant']?.(t.ctx, ['nobody', '1'])).toMatchObject({ ok: false })
-  expect(await commands['grant']?.(t.ctx, [gus.creditId, '-1'])).toMatchObject({ ok: false })
+  for (const rejected of [
+    ['nobody', '1'],
+    [gus.creditId, '-1'],
+  ]) {
+    const error = await catchError(Promise.resolve(commands['grant']?.(t.ctx, rejected)))
+    expect([rejected, isApiError(error, 'bad_request')]).toEqual([rejected, true])
+  }
+  expect((await gus.call('POST', '/credits/balance')).body).toMatchObject({ balance: 2.5 })
 })
 
 test('requires the operator’s token when accounts are by invitation', async () => {
