@@ -207,6 +207,7 @@ for (const [name, openBrowser] of sharedBrowsers) {
       'the reload button restarts the app and focuses it',
       async () => {
         await show(`${doctype}<script>onkeydown=(e)=>top.postMessage({said:e.key},'*')</script>`)
+        await pressShell(tab, 'more')
         await pressShell(tab, 'reload')
         expect(await waitForStart(tab, 2)).toBe(true)
         await tab.press('ArrowRight')
@@ -326,6 +327,7 @@ for (const [name, openBrowser] of sharedBrowsers) {
         expect(await waitForMessages(one)).toEqual(['ready'])
         await middle(one)
         expect(await waitForMessages(one, 2)).toEqual(['ready', 'burns'])
+        await pressShell(one, 'more')
         await pressShell(one, 'reload')
         // Where the new frame shares the process of the old one, the viewer reloads its page.
         const isReady = async () => (await readMessages(one)).at(-1) === 'ready' || undefined
