@@ -435,6 +435,16 @@ describe('thinking', () => {
     expect(encrypted('google-gemini-v1', 'c1')).toMatchObject({ type: 'call', signature: 'D' })
   })
 
+  test('finds its call among many', () => {
+    const ids = Array.from({ length: 100_000 }, (_, number) => `c${number}`)
+    const calls = ids.map((id) => fn(id, 'f'))
+    const [format, type] = ['google-gemini-v1', 'reasoning.encrypted']
+    const reasoning_details = ids.toReversed().map((id) => ({ type, data: id, format, id }))
+    const messages = turn({ tool_calls: calls, reasoning_details }).slice(0, 2)
+    const [, { content = [] } = {}] = decode({ messages }).request.messages
+    expect(content.map((part) => part.type === 'call' && part.signature)).toEqual(ids)
+  })
+
   test('of parts of Mistral’s content', () => {
     const thinking = [{ type: 'text', text: 'hmm' }]
     const content = [

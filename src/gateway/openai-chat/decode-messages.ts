@@ -186,9 +186,10 @@ class ContentReader {
     const details = joinDetails(readDetails(sent))
     const sentCalls = recordsIn(sent.tool_calls)
     const calls = sentCalls.map((call, at) => this.readCall(call, ids[at] ?? ''))
+    const callsById = new Map(calls.map((call) => [call.id, call]))
     const thoughts: ThinkingPart[] = []
     for (const { index: _, ...detail } of details) {
-      const call = detail.isEncrypted && calls.find(({ id }) => id === originalId(detail.id ?? ''))
+      const call = detail.isEncrypted && callsById.get(originalId(detail.id ?? ''))
       if (call && detail.origin === 'gemini') call.signature ??= detail.signature ?? ''
       else thoughts.push({ type: 'thinking', ...detail })
     }
