@@ -28,7 +28,8 @@ const parts: ((shell: Shell) => void)[] = [fullScreen, runApp, moments, newVersi
 export function finish(page: OpenedPage): void {
   const { host, focus } = page
   addStyle()
-  addEventListener('focus', focus)
+  // In Firefox a press in an open menu brings the focus to this page first.
+  addEventListener('focus', () => document.querySelector('[popover=""]:popover-open') ?? focus())
   const notify = openNotices(focus)
   const bar = openBar(() => {
     const message: Sound = { type: 'service:sound', isMuted: bar.isMuted() }
