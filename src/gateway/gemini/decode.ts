@@ -385,7 +385,8 @@ function readUserTurn(parts: Json[], open: OpenCall[]): Message[] {
 
 function readFunctionResponse(part: Json, open: OpenCall[]): ToolMessage {
   const { id, name, response, parts } = fieldsOf(part.functionResponse)
-  const byId = open.findIndex((call) => call.id === originalId(toText(id)))
+  const callId = originalId(toText(id))
+  const byId = open.findIndex((call) => call.id === callId)
   const at = byId >= 0 ? byId : open.findIndex((call) => call.name === name)
   const [call] = at < 0 ? [] : open.splice(at, 1)
   if (!call) {
