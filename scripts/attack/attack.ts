@@ -1,10 +1,9 @@
 /** Bounded attacks on a server that they start on this machine: an attacker beside a victim. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { binaryPath } from '../../src/testing/processes/server-process.ts'
-import { cpuNs } from '../bench/load/load.ts'
 import { type BenchServer, spawnServer } from '../bench/load/served.ts'
 
 /** Requests of the attacker: `perSecond` of them for `ms` milliseconds. */
@@ -90,14 +89,24 @@ export async function measureVictim(
   return { p50: at(0.5), p95: at(0.95) }
 }
 
-/** Returns the share of one core that a server uses while `run` runs. */
+/** Milliseconds of a tick of the clock in /proc. */
+const tickMs = 10
+
+/** Returns the CPU time of a process in milliseconds, with that of threads that have ended. */
+function cpuMs(pid: number): number {
+  const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')
+  const [user, system] = fields.split(' ').slice(11, 13).map(Number)
+  return tickMs * ((user ?? 0) + (system ?? 0))
+}
+
+/** Returns the share of one core that a server uses while `run` runs, some seconds. */
 export async function shareOfCore(
   { pid }: Pick<BenchServer, 'pid'>,
   run: () => Promise<unknown>,
 ): Promise<number> {
-  const [cpu, startedAt] = [cpuNs(pid), performance.now()]
+  const [cpu, startedAt] = [cpuMs(pid), performance.now()]
   await run()
-  return (cpuNs(pid) - cpu) / 1e6 / (performance.now() - startedAt)
+  return (cpuMs(pid) - cpu) / (performance.now() - startedAt)
 }
 
 /** Sends a GET request of another address and throws where it fails. */
