@@ -1,11 +1,17 @@
-import { brotliCompressSync, constants } from 'node:zlib'
+import { promisify } from 'node:util'
+import { brotliCompress, constants } from 'node:zlib'
 
-/** Compresses as much as brotli can, with a window of 16 MB: a MB takes a second or two. */
-export function brotli(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+const compress = promisify(brotliCompress)
+
+/**
+ * Compresses as much as brotli can, with a window of 16 MB: a MB takes a second or two, on a thread
+ * of its own.
+ */
+export async function brotli(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
   const params = {
     [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,
     [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
     [constants.BROTLI_PARAM_SIZE_HINT]: bytes.byteLength,
   }
-  return new Uint8Array(brotliCompressSync(bytes, { params }))
+  return new Uint8Array(await compress(bytes, { params }))
 }

@@ -66,7 +66,7 @@ async function bundle(name: string, exports: string[]): Promise<string> {
 async function compressFile(name: PackageFile): Promise<void> {
   const content = await contentOf(name)
   const kept = Bun.file(join(root, 'dist/package-files', `${sha256(content)}.br`))
-  if (!(await kept.exists())) await kept.write(brotli(content))
+  if (!(await kept.exists())) await kept.write(await brotli(content))
   await Bun.write(join(folder, `${name}.br`), kept)
 }
 
@@ -82,7 +82,7 @@ function moduleOf(name: string, exports: string[]): string {
 }
 
 const paths: Record<string, string[]> = {}
-for (const name of packageFiles) await compressFile(name)
+await Promise.all(packageFiles.map(compressFile))
 for (const name of lazyPackages) {
   // Packages of CommonJS have names of exports only after they have run.
   const exports = Object.keys(await import(name))

@@ -72,14 +72,13 @@ interface ArchiveIndex {
  */
 export async function buildArchive(
   libraries: readonly Library[],
-  brotli: (bytes: Uint8Array) => Uint8Array,
+  brotli: (bytes: Uint8Array) => Promise<Uint8Array>,
 ): Promise<{ index: ArchiveIndex; body: Uint8Array }> {
-  const frames: Uint8Array[] = []
+  const packages: { frame: Frame; bytes: Uint8Array }[] = []
   const index: ArchiveIndex = { libraries: [] }
-  let stored = 0
   for (const [name, versions] of Map.groupBy(libraries, (library) => library.name)) {
     const parts: Uint8Array[] = []
-    const frame: Frame = [stored, 0]
+    const frame: Frame = [0, 0]
     let at = 0
     for (const library of versions) {
       const files: Record<string, ArchivedFile> = {}
@@ -97,12 +96,16 @@ export async function buildArchive(
         files,
       })
     }
-    const compressed = brotli(Buffer.concat(parts))
-    frames.push(compressed)
-    frame[1] = compressed.byteLength
-    stored += frame[1]
+    packages.push({ frame, bytes: Buffer.concat(parts) })
   }
-  return { index, body: Buffer.concat(frames) }
+  const body = await Promise.all(packages.map(({ bytes }) => brotli(bytes)))
+  let stored = 0
+  for (const [at, { frame }] of packages.entries()) {
+    const { byteLength = 0 } = body[at] ?? {}
+    frame.splice(0, 2, stored, byteLength)
+    stored += byteLength
+  }
+  return { index, body: Buffer.concat(body) }
 }
 
 /** Opens an archive. `body` is read in slices, one package at a time. */
