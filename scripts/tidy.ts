@@ -18,7 +18,7 @@ import { startImports } from './tidy/start-imports.ts'
 import { style } from './tidy/style.ts'
 import { unusedExports } from './tidy/unused-exports.ts'
 import { vocabulary } from './tidy/vocabulary.ts'
-import { waiting } from './tidy/waiting.ts'
+import { droppedExpectations, waiting } from './tidy/waiting.ts'
 
 export const checks: ((tree: Source[]) => Finding[])[] = [
   arrows,
@@ -36,6 +36,7 @@ export const checks: ((tree: Source[]) => Finding[])[] = [
   lookups,
   vocabulary,
   waiting,
+  droppedExpectations,
   startImports,
 ]
 

@@ -22,6 +22,27 @@ const mayWait: [path: RegExp, reason: string][] = [
   [/^src\/apps\/browser\/chromium\.test\.ts$/, 'stops processes longer than a page may hang'],
 ]
 
+/** Finds expectations of a promise in tests whose result is dropped: they pass whatever happens. */
+export function droppedExpectations(tree: Source[]): Finding[] {
+  return tree
+    .filter(({ test }) => test)
+    .flatMap((source) =>
+      source.nodes
+        .filter((node) => ts.isExpressionStatement(node))
+        .filter(({ expression }) =>
+          /^expect\(.*\)\s*\.(resolves|rejects)\b/s.test(expression.getText(source.ast)),
+        )
+        .map((node) =>
+          finding(
+            source,
+            node,
+            'an expectation of a promise that the test does not wait for',
+            'write "await" before it',
+          ),
+        ),
+    )
+}
+
 /** Finds sleeps and clocks in tests and fixtures. */
 export function waiting(tree: Source[]): Finding[] {
   return tree

@@ -138,6 +138,11 @@ const problems: [title: string, files: Files, line: string][] = [
     'src/kernel/a.test.ts:1 a test that waits for a time',
   ],
   [
+    'an expectation of a promise without await',
+    { 'src/kernel/a.test.ts': "expect(send()).rejects.toThrow('busy')" },
+    'src/kernel/a.test.ts:1 an expectation of a promise that the test does not wait for',
+  ],
+  [
     'the clock',
     { 'src/server/context.ts': 'Date.now()' },
     'src/server/context.ts:1 reads the clock',

@@ -156,7 +156,7 @@ test('a connection needs the agreement of the player, a WebSocket and a page of 
     'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
   }
   expect((await fetch(url, { headers: upgrade })).status).toBe(403)
-  expect(gus.connect({ origin: 'https://evil.example' })).rejects.toThrow('closed')
+  await expect(gus.connect({ origin: 'https://evil.example' })).rejects.toThrow('closed')
 })
 
 test('errors of a message reach the page, and the connection goes on', async () => {
@@ -286,7 +286,7 @@ test('one network does not take the places of all others', async () => {
   t.ctx.state.limits.networkPages.max = 2
   const pages = [await (await guest()).connect(), await (await guest()).connect()]
   const gus = await guest()
-  expect(gus.connect()).rejects.toThrow('closed')
+  await expect(gus.connect()).rejects.toThrow('closed')
   for (const page of pages) page.close()
   await until(() => t.ctx.state.sessions.size === 0)
   const page = await gus.connect()
@@ -297,7 +297,7 @@ test('a player has eight open pages of an app, and a room 64 players', async () 
   const gus = await guest()
   const pages = []
   for (let at = 0; at < 8; at += 1) pages.push(await gus.connect())
-  expect(gus.connect()).rejects.toThrow('closed')
+  await expect(gus.connect()).rejects.toThrow('closed')
   // A browser hides why a connection did not open, so its page asks.
   expect((await gus.call('GET', '/live')).code).toBe('busy')
   for (const page of pages) page.close()

@@ -40,7 +40,7 @@ test('every file of every version comes out of the archive as it went in', async
       expect(await found?.read(path)).toEqual(await library.read(path))
     }
   }
-  expect(opened[0]?.read('../boat.js')).rejects.toThrow('boat@1.0.0 has no ../boat.js')
+  await expect(opened[0]?.read('../boat.js')).rejects.toThrow('boat@1.0.0 has no ../boat.js')
 })
 
 test('two versions of a package share what they have in common', async () => {
