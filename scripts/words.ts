@@ -7,8 +7,12 @@
  */
 import { join } from 'node:path'
 
-import { languageCodes } from '../src/kernel/words/language.ts'
-import { type Catalog, catalogParts, type Messages } from '../src/kernel/words/words.ts'
+import {
+  type Catalog,
+  catalogParts,
+  languageCodes,
+  type Messages,
+} from '../src/kernel/words/words.ts'
 import { findMessages, type SourceMessages } from './words/messages.ts'
 import { translationError } from './words/translation-error.ts'
 

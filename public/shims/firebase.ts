@@ -1,7 +1,7 @@
 /**
  * Firebase of pages of Gemini canvas, over `service.db`: what the modules of
- * src/apps/libraries/firebase.ts hand on. Source: https://firebase.google.com/docs/reference/js,
- * and pages of Gemini canvas (November 2026).
+ * src/apps/libraries/host-modules.ts hand on. Sources: pages of Gemini canvas (November 2026), and
+ * https://firebase.google.com/docs/reference/js.
  */
 import {
   firebaseExports,

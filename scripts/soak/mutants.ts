@@ -106,7 +106,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'ledger/budget-is-exclusive',
-    file: 'src/money/ledger/caps.ts',
+    file: 'src/money/ledger/holds.ts',
     from: 'if (spent <= max) continue',
     to: 'if (spent < max) continue',
     tests: ['src/money/ledger/caps.test.ts'],

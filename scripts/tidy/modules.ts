@@ -48,7 +48,7 @@ const inner: Record<string, string[][]> = {
     ['session-calls'],
   ],
   apps: [
-    ['kinds', 'app-url'],
+    ['kinds'],
     ['browser', 'generators', 'libraries', 'scan', 'folders', 'model-call', 'uses', 'knobs'],
     ['jobs'],
     ['.', 'appeal', 'audience', 'assets', 'builds', 'covers', 'icon', 'remix', 'scans', 'versions'],

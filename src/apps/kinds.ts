@@ -1,3 +1,5 @@
+import type { AppContext } from '../kernel/context.ts'
+
 /** The kinds of items, as Explore lists them. */
 export const kinds = ['app', 'game', 'skill', 'framework'] as const
 export type Kind = (typeof kinds)[number]
@@ -57,3 +59,16 @@ export type Shelf = keyof typeof shelves
 export const shelfNames = Object.keys(shelves).filter((name): name is Shelf =>
   Object.hasOwn(shelves, name),
 )
+
+type Urls = Pick<AppContext, 'urls'>
+
+/** Returns the public link of an app (document 1, section 2). */
+export const appUrl = ({ urls }: Urls, id: string): string => `${urls.app}/a/${id}`
+
+/** Returns the public link of an item. That of a pack plus ".tar.gz" is its folder. */
+export const itemUrl = (ctx: Urls, { id, kind }: { id: string; kind: Kind }): string =>
+  isPackKind(kind) ? `${ctx.urls.app}/${collectionOf(kind)}/${id}` : appUrl(ctx, id)
+
+/** Returns the public URL of a path of the Agent API inside the server: "/api/apps". */
+export const agentApiUrl = ({ urls }: Urls, path: string): string =>
+  urls.base + path.slice('/api'.length)

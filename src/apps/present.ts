@@ -1,13 +1,11 @@
 import type { AppContext } from '../kernel/context.ts'
 import { iso } from '../kernel/time.ts'
-import { itemUrl } from './app-url.ts'
 import type { App } from './apps.ts'
 import type { ContentFinding, ContentInspection } from './content-scan.ts'
 import { presentCover } from './covers/present-cover.ts'
 import type { Folder } from './folders/folder.ts'
-import { requireAppKind } from './kinds.ts'
-import type { PackBody } from './pack-schemas.ts'
-import type { AppBody, OriginBody, ScanResult } from './schemas.ts'
+import { itemUrl, requireAppKind } from './kinds.ts'
+import type { AppBody, OriginBody, PackBody, ScanResult } from './schemas.ts'
 
 export function stateOf(app: App): AppBody['state'] {
   if (app.closed !== null) return 'closed'

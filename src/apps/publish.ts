@@ -6,7 +6,6 @@ import { formatCredits, fromCredits } from '../kernel/money.ts'
 import { hasVisibleText, isPlainLine, isPlainText } from '../kernel/text.ts'
 import type { StoreResponse } from '../money/idempotency/idempotency.ts'
 import type { Agent } from '../people/agents/agents.ts'
-import { itemUrl } from './app-url.ts'
 import * as apps from './apps.ts'
 import {
   addFiles,
@@ -20,7 +19,7 @@ import {
 import type { CheckedFile } from './assets/upload.ts'
 import type { ContentInspection } from './content-scan.ts'
 import { showVersionCover } from './covers/version-covers.ts'
-import { type AppKind, appKinds, type Audience, type Kind } from './kinds.ts'
+import { type AppKind, appKinds, type Audience, itemUrl, type Kind } from './kinds.ts'
 import { reserveName } from './names.ts'
 import { insertApp } from './new-app.ts'
 import { notifyListed } from './notifications.ts'

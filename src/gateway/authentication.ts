@@ -5,11 +5,10 @@ import { ApiError, type GatewayErrorName } from '../kernel/errors.ts'
 import type { Access, Sender } from '../kernel/http/operation.ts'
 import { gatewayBodyBytesMax, keylessBodyBytesMax } from '../kernel/limits.ts'
 import type { NanoUsd } from '../kernel/money.ts'
-import { capOf, counterOf, type FoundKey, type Project } from '../money/keys/keys.ts'
-import { readApiKey } from '../money/keys/request-key.ts'
+import { capOf, counterOf, type FoundKey, type Project, readApiKey } from '../money/keys/keys.ts'
 import { identifyClient, projectCounter } from '../money/keys/restrictions.ts'
 import { accountOf, type Owner } from '../money/ledger/accounts.ts'
-import type { Budget, Cap, Period } from '../money/ledger/caps.ts'
+import type { Budget, Cap, Period } from '../money/ledger/holds.ts'
 import { acceptsStartCredits } from './models/catalog.ts'
 
 export type AccountId = ReturnType<typeof accountOf>

@@ -4,7 +4,7 @@ import type { IncomingCall, Payer } from '../kernel/http/operation.ts'
 import type { RequestContext, Shortfall } from '../kernel/http/request-context.ts'
 import { nano, zero } from '../kernel/money.ts'
 import type { Json } from '../kernel/schema.ts'
-import { type Cap, checkDailyCap } from './ledger/caps.ts'
+import { type Cap, checkDailyCap } from './ledger/holds.ts'
 import {
   authorizationName,
   createOffer,

@@ -1,8 +1,7 @@
 import type { AppContext } from '../kernel/context.ts'
-import { languageOf } from '../kernel/http/language.ts'
+import { languageOf } from '../kernel/http/accept.ts'
 import { senderOf } from '../kernel/http/request-context.ts'
-import { isLanguage, type Language } from '../kernel/words/language.ts'
-import { inLanguage } from '../kernel/words/words.ts'
+import { inLanguage, isLanguage, type Language } from '../kernel/words/words.ts'
 import { mayBeSignedIn } from './sessions.ts'
 
 /** Parts of a page, which have no words. Browsers name them. */

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 
 import type { AppContext } from '../kernel/context.ts'
 import { ApiError } from '../kernel/errors.ts'
-import { languageCookie } from '../kernel/http/language.ts'
+import { languageCookie } from '../kernel/http/accept.ts'
 import { created, withCookies } from '../kernel/http/outcome.ts'
 import { groupMembersMax } from '../kernel/limits.ts'
 import { strictObject } from '../kernel/schema.ts'
@@ -11,7 +11,7 @@ import {
   CreateKeyResponseSchema,
   RevokeKeyResponseSchema,
 } from './agents/schemas.ts'
-import { createFirstAgent } from './create-agent.ts'
+import { createFirstAgent } from './claims.ts'
 import { listGroups, setGroup } from './groups.ts'
 import * as identities from './identities.ts'
 import * as keys from './keys.ts'

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { keyNameCharsMax, passwordCharsMax, passwordCharsMin } from '../kernel/limits.ts'
 import { lineSchema, nullable, oneOf, strictObject } from '../kernel/schema.ts'
-import { languageCodes } from '../kernel/words/language.ts'
+import { languageCodes } from '../kernel/words/words.ts'
 import { handlePattern } from './profiles/profiles.ts'
 
 /** A password. Tools show it as dots, and forms keep its spaces. */

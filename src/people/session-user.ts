@@ -3,7 +3,7 @@ import { ApiError, type HostingErrorName, isApiError } from '../kernel/errors.ts
 import type { Access, Sender } from '../kernel/http/operation.ts'
 import { newSecret, sign } from '../kernel/ids.ts'
 import { deviceMs, keylessBodyBytesMax, sessionMs } from '../kernel/limits.ts'
-import { readApiKey } from '../money/keys/request-key.ts'
+import { readApiKey } from '../money/keys/keys.ts'
 import { accountOf } from '../money/ledger/accounts.ts'
 import type { Caller } from './agents/spending.ts'
 import { checkAgentsOn, getCaller, getKey, type Needs } from './authentication.ts'

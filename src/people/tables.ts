@@ -8,7 +8,7 @@ import {
   time,
   uniqueIndex,
 } from '../kernel/db/columns.ts'
-import type { Language } from '../kernel/words/language.ts'
+import type { Language } from '../kernel/words/words.ts'
 
 /** People that sign in on the web. */
 export const people = table('people', {

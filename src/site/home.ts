@@ -1,4 +1,4 @@
-import { builderKind } from '../apps/builds/builder-kind.ts'
+import { builderKind } from '../apps/builds/budget.ts'
 import * as explore from '../apps/explore/explore.ts'
 import { listFeatured } from '../apps/explore/explore.ts'
 import type { Item, Tile } from '../apps/explore/schemas.ts'

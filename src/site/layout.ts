@@ -11,9 +11,14 @@ import {
 import { pageHosts } from '../kernel/http/host.ts'
 import { sha256 } from '../kernel/ids.ts'
 import { getPublicFile, type PublicFile, readPublicText } from '../kernel/public-files.ts'
-import { languageCodes, languages } from '../kernel/words/language.ts'
 import { t, type Text } from '../kernel/words/message.ts'
-import { currentLanguage, languageAttributes, scriptWords } from '../kernel/words/words.ts'
+import {
+  currentLanguage,
+  languageAttributes,
+  languageCodes,
+  languages,
+  scriptWords,
+} from '../kernel/words/words.ts'
 import { type HeaderUser, renderHeader, type Section } from './header.ts'
 
 /** Files under /static by name, with their paths in public/dist. */

@@ -7,14 +7,15 @@ import { strictObject } from '../../kernel/schema.ts'
 import {
   changeIn,
   checkReadable,
+  type DocumentPath,
   isDocument,
+  parseDocumentPath,
   readRow,
   removing,
   setting,
   updating,
 } from './documents.ts'
 import { batchWritesMax } from './limits.ts'
-import { type DocumentPath, parseDocumentPath } from './paths.ts'
 import type { Player } from './players.ts'
 import { PathQuerySchema, SetDocumentSchema, UpdateDocumentSchema } from './schemas.ts'
 import { lockSpace } from './spaces.ts'

@@ -5,7 +5,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { isRecord } from '../../kernel/schema.ts'
-import { bytesOf as documentBytes } from './documents.ts'
+import { bytesOf as documentBytes, ownerOf, parseDocumentPath } from './documents.ts'
 import {
   boardsPerAppMax,
   documentBytesPerAppMax,
@@ -16,7 +16,6 @@ import {
   valueBytesPerOwnerMax,
   valuesPerOwnerMax,
 } from './limits.ts'
-import { ownerOf, parseDocumentPath } from './paths.ts'
 import { isPlayerName } from './players.ts'
 import { SubmitScoreSchema } from './schemas.ts'
 import { documents, players, scores, spaces, uploads, values } from './tables.ts'

@@ -1,10 +1,9 @@
 import { ApiError, type HostingErrorName } from '../../kernel/errors.ts'
 import type { Log } from '../../kernel/log.ts'
 import { errorEnvelope, knownError } from '../../people/error-response.ts'
-import type { DocumentCache } from './document-cache.ts'
+import { type DocumentCache, selectDocuments } from './document-cache.ts'
 import { type Document, presentDocument } from './documents.ts'
 import type { Query } from './query.ts'
-import { selectDocuments } from './read-query.ts'
 
 declare module '../../kernel/context.ts' {
   interface AppContext {

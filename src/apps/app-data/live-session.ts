@@ -10,10 +10,10 @@ import { recordOf } from '../../kernel/schema.ts'
 import { second } from '../../kernel/time.ts'
 import { knownError } from '../../people/error-response.ts'
 import { checkSite, findSessionUser } from '../../people/session-user.ts'
-import { freshSender } from '../audience/access.ts'
-import { getPlayable } from '../playable.ts'
+import { freshSender, getPlayable } from '../audience/access.ts'
 import type { SharingUse } from '../uses/uses.ts'
-import { checkReadable } from './documents.ts'
+import { readQuery } from './document-cache.ts'
+import { checkCollectionPath, checkReadable, parseDocumentPath } from './documents.ts'
 import {
   liveMessageBytesMax,
   liveMessagesPerSecond,
@@ -24,7 +24,6 @@ import {
   watchesPerPageMax,
 } from './limits.ts'
 import { errorFields } from './live-queries.ts'
-import { checkCollectionPath, parseDocumentPath } from './paths.ts'
 import {
   checkAgreed,
   findPlayer,
@@ -33,7 +32,6 @@ import {
   type Player,
   type PlayerCall,
 } from './players.ts'
-import { readQuery } from './read-query.ts'
 import type { JoinedRoom } from './rooms.ts'
 import { QuerySchema } from './schemas.ts'
 

@@ -8,10 +8,11 @@ import { appErrors as ownErrors, operationsOf, writeErrors } from '../../people/
 import { visitor } from '../../people/session-user.ts'
 import type { SharingUse } from '../uses/uses.ts'
 import { BatchSchema, writeDocuments } from './batch.ts'
+import { queryDocuments } from './document-cache.ts'
 import * as documents from './documents.ts'
+import { checkCollectionPath, parseDocumentPath } from './documents.ts'
 import { dataBodyBytesMax } from './limits.ts'
 import * as live from './live-session.ts'
-import { checkCollectionPath, parseDocumentPath } from './paths.ts'
 import {
   countCall,
   findPlayer,
@@ -20,7 +21,6 @@ import {
   type Player,
   type PlayerCall,
 } from './players.ts'
-import { queryDocuments } from './read-query.ts'
 import * as schemas from './schemas.ts'
 import * as values from './values.ts'
 

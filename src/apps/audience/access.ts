@@ -4,7 +4,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { idChars, idPattern, sha256, sign } from '../../kernel/ids.ts'
 import { day, hour } from '../../kernel/time.ts'
-import { readApiKey } from '../../money/keys/request-key.ts'
+import { readApiKey } from '../../money/keys/keys.ts'
 import { type Agent, findAgent } from '../../people/agents/agents.ts'
 import { findSentKey } from '../../people/authentication.ts'
 import { findGroupsOf } from '../../people/groups.ts'
@@ -12,7 +12,8 @@ import { verifyPassword } from '../../people/passwords.ts'
 import { findPerson, type Person } from '../../people/people.ts'
 import { findSessionUser, secureAttribute, type SessionSender } from '../../people/session-user.ts'
 import type { SignInClient } from '../../people/sign-in.ts'
-import { type App, findApp } from '../apps.ts'
+import { type App, checkBuilt, findApp, requireAvailable } from '../apps.ts'
+import { isPackKind } from '../kinds.ts'
 import { audienceMembers, shareLinks } from './tables.ts'
 
 const grantMs = 30 * day
@@ -293,4 +294,21 @@ export async function openWithLink(ctx: AppContext, id: string, secret: string):
   const link = /^[A-Za-z0-9]{40}$/.test(secret) ? await findLink(ctx, id, secret) : undefined
   if (!link) throw notFound()
   return grantCookies(ctx, id, secret)
+}
+
+/**
+ * Returns an app that the sender may open: its calls of `service` work. Throws `not_found`, also
+ * for a pack and an app in quarantine, `taken_down`, and `busy` before its first version.
+ */
+export async function getPlayable(
+  ctx: AppContext,
+  id: string,
+  sender: SessionSender,
+): Promise<App> {
+  const app = requireAvailable(await findOpenApp(ctx, id, sender))
+  const maker = await findAgent(ctx, app.maker)
+  const isWithdrawn = app.quarantinedAt !== null || !maker || maker.suspended !== null
+  if (isWithdrawn || isPackKind(app.kind)) throw new ApiError('not_found', { what: 'app' })
+  checkBuilt(app)
+  return app
 }

@@ -2,15 +2,15 @@ import { isBlankImage } from '../../kernel/image.ts'
 import { type Json, recordOf } from '../../kernel/schema.ts'
 import { stopwatch } from '../../kernel/time.ts'
 import { type Chromium, PageProcesses } from './chromium.ts'
-import { DevtoolsError } from './devtools.ts'
 import {
   crashing,
+  DevtoolsError,
   exceptionMessage,
   PageError,
   tooLarge,
   Unchecked,
   unresponsive,
-} from './page-errors.ts'
+} from './devtools.ts'
 
 export interface PixelSize {
   width: number

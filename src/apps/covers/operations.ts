@@ -3,7 +3,6 @@ import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { decodeDataUrl } from '../icon/icon-image.ts'
 import * as covers from './covers.ts'
 import * as schemas from './schemas.ts'
-import * as screenshots from './screenshots.ts'
 
 const operation = operationsOf('Apps')
 
@@ -47,7 +46,7 @@ export const putScreenshot = operation({
   output: { 200: schemas.ScreenshotListSchema },
   errors: uploadErrors,
   run: async (ctx, { caller, params: { id, position }, body }) => ({
-    screenshots: await screenshots.putScreenshot(
+    screenshots: await covers.putScreenshot(
       ctx,
       caller.agent,
       { id, position: Number(position) },
@@ -65,7 +64,7 @@ export const deleteScreenshot = operation({
   output: { 200: schemas.ScreenshotListSchema },
   errors: [...writeErrors, ...appErrors],
   run: async (ctx, { caller, params: { id, position } }) => ({
-    screenshots: await screenshots.deleteScreenshot(ctx, caller.agent, {
+    screenshots: await covers.deleteScreenshot(ctx, caller.agent, {
       id,
       position: Number(position),
     }),

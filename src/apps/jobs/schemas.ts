@@ -15,7 +15,7 @@ import {
   TimeSchema,
 } from '../../kernel/schema.ts'
 import { iso } from '../../kernel/time.ts'
-import { appUrl } from '../app-url.ts'
+import { appUrl } from '../kinds.ts'
 
 export const jobKinds = ['build', 'assets'] as const
 const jobSteps = ['planning', 'writing', 'checking', 'assets', 'publishing'] as const

@@ -1,6 +1,6 @@
 import { decodePath } from '../../kernel/http/path.ts'
 import { lookUp } from '../../kernel/schema.ts'
-import { firebaseName } from './firebase.ts'
+import { firebaseName } from './host-modules.ts'
 
 /**
  * Names of cdnjs and its mirrors that differ from npm. cdnjs has 5,000 libraries: one that is not

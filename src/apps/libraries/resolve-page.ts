@@ -8,8 +8,14 @@ import {
   parseUrl,
 } from './address.ts'
 import { copiesOf, findDependency, findFileOf, findFont } from './find-files.ts'
-import { findFirebaseFile, firebaseLibrary, firebaseName, firebaseNotes } from './firebase.ts'
-import { findHostModule, hostLibrary } from './host-modules.ts'
+import {
+  findFirebaseFile,
+  findHostModule,
+  firebaseLibrary,
+  firebaseName,
+  firebaseNotes,
+  hostLibrary,
+} from './host-modules.ts'
 import {
   labelOf,
   type Library,

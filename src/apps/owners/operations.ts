@@ -15,19 +15,18 @@ import {
 } from '../../people/agents/schemas.ts'
 import { anyone } from '../../people/authentication.ts'
 import * as claims from '../../people/claims.ts'
-import { createOwnedAgent } from '../../people/create-agent.ts'
 import { createOnce } from '../../people/keys.ts'
 import { markRead } from '../../people/notifications/notifications.ts'
 import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { ConfirmRequestSchema, done, DoneSchema } from '../../people/schemas.ts'
 import { clearedSessionCookie, person, signedIn, visitor } from '../../people/session-user.ts'
 import * as apps from '../apps.ts'
+import { getPlayable } from '../audience/access.ts'
 import { putCover } from '../covers/covers.ts'
 import { CoverResponseSchema, PutImageSchema } from '../covers/schemas.ts'
 import { markNewsRead } from '../explore/follows.ts'
 import { decodeDataUrl } from '../icon/icon-image.ts'
 import { appKinds } from '../kinds.ts'
-import { getPlayable } from '../playable.ts'
 import { presentApp } from '../present.ts'
 import { remixErrors } from '../remix/operations.ts'
 import { remix } from '../remix/remix.ts'
@@ -140,7 +139,7 @@ export const createAgent = operation({
   output: { 201: schemas.OwnedAgentResponseSchema },
   errors: [...writeErrors, 'bad_handle', 'handle_taken', 'invite_only'],
   async run(ctx, { caller, body, client }) {
-    const agent = await createOwnedAgent(ctx, caller, body ?? {}, client.group)
+    const agent = await claims.createOwnedAgent(ctx, caller, body ?? {}, client.group)
     return created({ agent: await owned.presentOwnedAgent(ctx, agent) })
   },
 })

@@ -22,8 +22,8 @@ import {
 } from '../../people/agents/agents.ts'
 import { updateLimits } from '../../people/agents/spending.ts'
 import { recordAudit } from '../../people/audit/audit.ts'
+import { createOwnedAgent } from '../../people/claims.ts'
 import { endConnectorsOf } from '../../people/connectors/connectors.ts'
-import { createOwnedAgent } from '../../people/create-agent.ts'
 import { notify } from '../../people/notifications/notifications.ts'
 import {
   deletePerson,
@@ -36,11 +36,10 @@ import {
 import { reauthenticate, type SignInClient } from '../../people/sign-in.ts'
 import { deleteConsents } from '../ai/consents.ts'
 import { deletePersonData } from '../app-data/person-data.ts'
-import { appUrl } from '../app-url.ts'
 import * as apps from '../apps.ts'
 import { deleteFollowsBy } from '../explore/follows.ts'
 import { deleteUsesBy } from '../explore/uses.ts'
-import type { Kind } from '../kinds.ts'
+import { appUrl, type Kind } from '../kinds.ts'
 import { closeReports } from '../moderation/reports.ts'
 import {
   type AgentKey,

@@ -21,13 +21,16 @@ import { decodeFiles, fieldsOf, readZipRequest, textFile, zipOf } from '../folde
 import { type InputFile, packBounds } from '../folders/unzip.ts'
 import type { PackKind } from '../kinds.ts'
 import {
+  ChangeAppSchema,
   FrameworkSchema,
+  newTerms,
   type PackBody,
+  RefSchema,
+  ScanResultSchema,
   ShareSchema,
   SkillSchema,
   StepSchema,
-} from '../pack-schemas.ts'
-import { ChangeAppSchema, newTerms, RefSchema, ScanResultSchema } from '../schemas.ts'
+} from '../schemas.ts'
 import { VersionSchema } from '../versions/schemas.ts'
 
 const source = {

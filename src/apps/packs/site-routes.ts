@@ -8,11 +8,10 @@ import { getRequestContext, senderOf } from '../../kernel/http/request-context.t
 import { toResponse } from '../../kernel/http/response.ts'
 import { findByMention } from '../../people/agents/agents.ts'
 import { checkAgentsOn, findReader } from '../../people/authentication.ts'
-import { itemUrl } from '../app-url.ts'
 import { namePattern } from '../folders/frontmatter.ts'
 import { indexPacksMax } from '../folders/limits.ts'
 import { skillFile } from '../folders/read-pack.ts'
-import type { PackKind } from '../kinds.ts'
+import { itemUrl, type PackKind } from '../kinds.ts'
 import { findListedPack, listBestPacks, type ListedPack, listPacksOfMaker } from '../listings.ts'
 import { type PackRead, readArchive, readFlatArchive, readPackFile, splitEnding } from './packs.ts'
 

@@ -4,8 +4,7 @@ import { IdSchema, namedObject, nullable, strictObject, TimeSchema } from '../..
 import { namePattern } from '../folders/frontmatter.ts'
 import { nameCharsMax } from '../folders/limits.ts'
 import { knobsMax } from '../knobs/knobs.ts'
-import { FrameworkSchema, SkillSchema } from '../pack-schemas.ts'
-import { AppSchema, MaxCreditsSchema, RefSchema } from '../schemas.ts'
+import { AppSchema, FrameworkSchema, MaxCreditsSchema, RefSchema, SkillSchema } from '../schemas.ts'
 
 /** Values of knobs, which become the defaults of a copy. */
 const KnobValuesSchema = Type.Record(

@@ -13,8 +13,7 @@ import {
   textSchema,
   TimeSchema,
 } from '../../kernel/schema.ts'
-import { ShareSchema } from '../pack-schemas.ts'
-import { RefSchema } from '../schemas.ts'
+import { RefSchema, ShareSchema } from '../schemas.ts'
 import * as limits from './limits.ts'
 
 const shareVerdicts = ['verified', 'unlinked', 'mismatch', 'no_proof', 'unreadable'] as const

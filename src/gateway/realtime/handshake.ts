@@ -7,7 +7,7 @@ import {
   unknownOutputTokens,
   unknownWindowTokens,
 } from '../../kernel/limits.ts'
-import { readApiKey } from '../../money/keys/request-key.ts'
+import { readApiKey } from '../../money/keys/keys.ts'
 import { allowsModel, clientRejection } from '../../money/keys/restrictions.ts'
 import { beginPaidCall } from '../../money/pay.ts'
 import { admitKey, type KeySpender, requireLiveKey, type Spender } from '../authentication.ts'

@@ -1,3 +1,5 @@
+import { isLanguage, type Language } from '../words/words.ts'
+
 /** Returns the weights of an Accept header in its order: 0 is not acceptable (RFC 9110, 12.4.2). */
 export function qualityValues(header: string): Map<string, number> {
   const found = new Map<string, number>()
@@ -23,3 +25,30 @@ export function prefers({ headers }: { headers: Headers }, type: string, other: 
   const order = [...found.keys()]
   return !found.has(other) || order.indexOf(type) < order.indexOf(other)
 }
+
+const cookiePattern = /(?:^|;\s*)language=(\w+)/
+
+/** Returns the language that was chosen in this browser; undefined for none. */
+function chosenLanguage({ headers }: Request): Language | undefined {
+  const chosen = cookiePattern.exec(headers.get('cookie') ?? '')?.[1] ?? ''
+  return isLanguage(chosen) ? chosen : undefined
+}
+
+/** Returns the language of a request's pages: the chosen one, or the first that it accepts. */
+export function languageOf(request: Request): Language {
+  const chosen = chosenLanguage(request)
+  if (chosen) return chosen
+  const header = request.headers.get('accept-language') ?? ''
+  const accepted = [...qualityValues(header)].sort(([, one], [, other]) => other - one)
+  for (const [range, weight] of accepted) {
+    const language = range.split('-')[0] ?? ''
+    if (weight > 0 && isLanguage(language)) return language
+  }
+  return 'en'
+}
+
+const yearSeconds = 31_536_000
+
+/** Returns the cookie that keeps a choice, or the one that deletes it. */
+export const languageCookie = (language: Language | null): string =>
+  `language=${language ?? ''}; Path=/; Max-Age=${language === null ? 0 : yearSeconds}; SameSite=Lax`

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { IntlMessageFormat } from 'intl-messageformat'
 
 import { html, prose } from '../html.ts'
-import { languageOf } from '../http/language.ts'
+import { languageOf } from '../http/accept.ts'
 import { msg, t } from './message.ts'
 import { inEnglish, inLanguage, type Messages, openedWords, Words } from './words.ts'
 

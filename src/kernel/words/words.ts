@@ -4,8 +4,26 @@ import type { IntlMessageFormat } from 'intl-messageformat'
 
 import { type PublicFile, readPublic, readPublicText } from '../public-files.ts'
 import { lookUp } from '../schema.ts'
-import { type Language, languageCodes, languages } from './language.ts'
 import type { TranslatedTemplate } from './template.ts'
+
+/**
+ * The languages of pages, each with its own name, its locale of `Intl` and its direction. A
+ * language is here once its catalog is complete.
+ */
+export const languages = {
+  en: { name: 'English', locale: 'en', tag: 'en', dir: 'ltr' },
+  de: { name: 'Deutsch', locale: 'de', tag: 'de', dir: 'ltr' },
+  es: { name: 'Español', locale: 'es', tag: 'es', dir: 'ltr' },
+  zh: { name: '简体中文', locale: 'zh-Hans', tag: 'zh-Hans', dir: 'ltr' },
+  // Digits of one form: ids, versions and code beside them have Latin digits.
+  ar: { name: 'العربية', locale: 'ar-u-nu-latn', tag: 'ar', dir: 'rtl' },
+} as const
+
+export type Language = keyof typeof languages
+
+export const isLanguage = (text: string): text is Language => Object.hasOwn(languages, text)
+
+export const languageCodes = Object.keys(languages).filter(isLanguage)
 
 /** Translations by English message. */
 export type Messages = Record<string, string>

@@ -13,9 +13,14 @@ import {
   type Owner,
   serviceAccounts,
 } from './accounts.ts'
-import { sumSpendingSince } from './caps.ts'
 import { type LedgerContext, runUnits } from './commit-groups.ts'
-import { createHold, type Hold, type HoldRequest, type SettlementRecorder } from './holds.ts'
+import {
+  createHold,
+  type Hold,
+  type HoldRequest,
+  type SettlementRecorder,
+  sumSpendingSince,
+} from './holds.ts'
 import { invariant } from './invariant.ts'
 import { type AccountId, holds, type Share } from './tables.ts'
 import { endUnit, openUnit, transferUnit, type Unit, type UnitResult } from './units.ts'

@@ -6,7 +6,7 @@ import { csvRowsMax } from '../../kernel/limits.ts'
 import { nano, type NanoUsd, zero } from '../../kernel/money.ts'
 import { type Clock, day, minute, nextUtcDay, utcDay } from '../../kernel/time.ts'
 import { accountOf, type Owner, serviceAccounts } from './accounts.ts'
-import { type Period, periodAt } from './caps.ts'
+import { type Period, periodAt } from './holds.ts'
 import { type AccountId, accounts, caps, entries, holds, isItemizedKind } from './tables.ts'
 
 /** The total charges of an owner for each itemized kind of work. */

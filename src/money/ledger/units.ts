@@ -3,8 +3,15 @@ import { ApiError } from '../../kernel/errors.ts'
 import { nano, type NanoUsd, zero } from '../../kernel/money.ts'
 import { utcDay } from '../../kernel/time.ts'
 import { availableOf, isServiceAccount, serviceAccounts } from './accounts.ts'
-import { checkBudgets, dailyCapError, periodAt } from './caps.ts'
-import { clampCharge, type Hold, type HoldRequest, termsOf } from './holds.ts'
+import {
+  checkBudgets,
+  clampCharge,
+  dailyCapError,
+  type Hold,
+  type HoldRequest,
+  periodAt,
+  termsOf,
+} from './holds.ts'
 import { invariant } from './invariant.ts'
 import type { SettlementRow } from './settlement-rows.ts'
 import type { PercentShare } from './tables.ts'

@@ -6,7 +6,7 @@ import { ApiError } from '../../kernel/errors.ts'
 import { type NanoUsd, zero } from '../../kernel/money.ts'
 import { capOf, type Key } from '../../money/keys/keys.ts'
 import * as keys from '../../money/keys/keys.ts'
-import type { Cap } from '../../money/ledger/caps.ts'
+import type { Cap } from '../../money/ledger/holds.ts'
 import type { Agent } from './agents.ts'
 import { agents } from './tables.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 
-import { appUrl } from '../../apps/app-url.ts'
+import { appUrl } from '../../apps/kinds.ts'
 import { environmentForUpstreams, serviceManager, type Urls } from '../../kernel/config/load.ts'
 import type { Config } from '../../kernel/config/settings.ts'
 import type { AppContext } from '../../kernel/context.ts'

@@ -1,4 +1,4 @@
-import { builderKind } from '../../apps/builds/builder-kind.ts'
+import { builderKind } from '../../apps/builds/budget.ts'
 import { findLocalServers, type FoundServer } from '../../gateway/providers/model-list.ts'
 import { isFixed } from '../../kernel/config/values.ts'
 import type { AppContext } from '../../kernel/context.ts'

@@ -2,7 +2,7 @@ import type { CallToolResult, Tool as Definition } from '@modelcontextprotocol/s
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 
 import { callModel } from '../../apps/ai/routes.ts'
-import { agentApiUrl } from '../../apps/app-url.ts'
+import { agentApiUrl } from '../../apps/kinds.ts'
 import type { Pages } from '../../apps/viewer/pages.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'

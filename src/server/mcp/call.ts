@@ -1,6 +1,6 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 
-import { agentApiUrl } from '../../apps/app-url.ts'
+import { agentApiUrl } from '../../apps/kinds.ts'
 import { runFor } from '../../kernel/client.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
@@ -14,7 +14,7 @@ import {
 } from '../../kernel/http/request-context.ts'
 import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
 import { stopwatch } from '../../kernel/time.ts'
-import { readApiKey } from '../../money/keys/request-key.ts'
+import { readApiKey } from '../../money/keys/keys.ts'
 import { offeredBody, OfferedError, receiptOf } from '../../money/payment.ts'
 import { fromHeader, toHeader } from '../../money/payments/x402/headers.ts'
 import { perform } from '../../money/perform.ts'

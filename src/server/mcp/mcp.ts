@@ -11,7 +11,7 @@ import { clientAddressGroup, getRequestContext, pathOf } from '../../kernel/http
 import { keylessBodyBytesMax, mcpBatchMax, mcpBodyBytesMax } from '../../kernel/limits.ts'
 import { isRecord, recordOf } from '../../kernel/schema.ts'
 import { scopes } from '../../kernel/scopes.ts'
-import { readApiKey } from '../../money/keys/request-key.ts'
+import { readApiKey } from '../../money/keys/keys.ts'
 import { networkRejection } from '../../money/keys/restrictions.ts'
 import { findSentKey, scopeOf } from '../../people/authentication.ts'
 import { apiErrorResponse } from '../../people/error-response.ts'

@@ -4,8 +4,8 @@ import {
   ResourceNotFoundError,
 } from '@modelcontextprotocol/server'
 
+import { getPlayable } from '../../apps/audience/access.ts'
 import { recordOpen } from '../../apps/opens.ts'
-import { getPlayable } from '../../apps/playable.ts'
 import {
   type AppContent,
   filesAddress,
@@ -20,7 +20,7 @@ import { FairQueue, PoolBusyError } from '../../kernel/fair-queue.ts'
 import type { RequestContext } from '../../kernel/http/request-context.ts'
 import { sign } from '../../kernel/ids.ts'
 import { hour } from '../../kernel/time.ts'
-import { readApiKey } from '../../money/keys/request-key.ts'
+import { readApiKey } from '../../money/keys/keys.ts'
 import { findSentKey } from '../../people/authentication.ts'
 import { errorEnvelope } from '../../people/error-response.ts'
 import { viewType } from './view-session.ts'

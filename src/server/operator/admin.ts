@@ -1,6 +1,6 @@
-import { appUrl } from '../../apps/app-url.ts'
 import { type Appeal, listAppeals } from '../../apps/appeal/appeals.ts'
 import type { App } from '../../apps/apps.ts'
+import { appUrl } from '../../apps/kinds.ts'
 import type { Report } from '../../apps/moderation/reports.ts'
 import { stateOf } from '../../apps/present.ts'
 import type { AppContext } from '../../kernel/context.ts'

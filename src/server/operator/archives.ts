@@ -5,7 +5,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { currentProgress } from '../../kernel/progress.ts'
 import { lookUp } from '../../kernel/schema.ts'
-import type { RunningWork } from '../../kernel/state/backup-work.ts'
+import type { RunningWork } from '../../kernel/state/process-state.ts'
 import { type Clock, day, hour, iso, minute } from '../../kernel/time.ts'
 import { workerAt } from '../../kernel/worker-pool.ts'
 import {

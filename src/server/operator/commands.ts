@@ -1,5 +1,5 @@
 import { checkData } from '../../apps/app-data/check-data.ts'
-import { appUrl } from '../../apps/app-url.ts'
+import { appUrl } from '../../apps/kinds.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { iso } from '../../kernel/time.ts'
 import { doctor } from '../../money/ledger/doctor.ts'

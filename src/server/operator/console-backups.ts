@@ -1,7 +1,7 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { backupsMax } from '../../kernel/limits.ts'
-import type { BackupWork } from '../../kernel/state/backup-work.ts'
+import type { BackupWork } from '../../kernel/state/process-state.ts'
 import { iso } from '../../kernel/time.ts'
 import { workerAt } from '../../kernel/worker-pool.ts'
 import { recordAudit } from '../../people/audit/audit.ts'

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 
-import { itemUrl } from '../../apps/app-url.ts'
 import { problemOf } from '../../apps/imports/archive.ts'
 import { importAgent, type ImportResult } from '../../apps/imports/imports.ts'
+import { itemUrl } from '../../apps/kinds.ts'
 import { exportAgent } from '../../apps/me/export.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, isApiError } from '../../kernel/errors.ts'

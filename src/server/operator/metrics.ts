@@ -8,7 +8,7 @@ import { lookUp } from '../../kernel/schema.ts'
 import { second } from '../../kernel/time.ts'
 import { statusClasses, trafficParts } from '../../kernel/traffic.ts'
 import { version } from '../../kernel/version.ts'
-import { readApiKey } from '../../money/keys/request-key.ts'
+import { readApiKey } from '../../money/keys/keys.ts'
 import { readTotals } from '../../money/ledger/reports.ts'
 import { openMethods } from '../../money/payments/coins/method.ts'
 

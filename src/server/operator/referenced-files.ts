@@ -1,7 +1,7 @@
 import { uploadContents } from '../../apps/app-data/uploads.ts'
 import { appFiles } from '../../apps/apps.ts'
 import * as assets from '../../apps/assets/assets.ts'
-import { screenshotFiles } from '../../apps/covers/screenshots.ts'
+import { screenshotFiles } from '../../apps/covers/covers.ts'
 import * as imports from '../../apps/imports/imports.ts'
 import * as libraries from '../../apps/libraries/store.ts'
 import * as files from '../../gateway/files/files.ts'

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 
-import { languageCodes } from '../../kernel/words/language.ts'
+import { languageCodes } from '../../kernel/words/words.ts'
 import { findByName } from '../../people/people.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
 import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'

@@ -6,7 +6,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 import * as apps from '../../apps/apps.ts'
-import { type BuilderKind, builderKind, whyDeclined } from '../../apps/builds/builder-kind.ts'
+import { type BuilderKind, builderKind, whyDeclined } from '../../apps/builds/budget.ts'
 import { findBuild, findUsualPrice, quoteBuild } from '../../apps/builds/builds.ts'
 import { decodePage } from '../../apps/folders/charset.ts'
 import { pageZipLimits } from '../../apps/folders/limits.ts'

@@ -2,7 +2,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { senderOf } from '../../kernel/http/request-context.ts'
 import { newSecret } from '../../kernel/ids.ts'
-import { createFirstAgent } from '../../people/create-agent.ts'
+import { createFirstAgent } from '../../people/claims.ts'
 import { linkIdentity, signInWithProvider } from '../../people/identities.ts'
 import { authorizationUrl, callbackPath, providerName } from '../../people/identity-provider.ts'
 import {

@@ -1,3 +1,4 @@
+import { listScreenshots } from '../../apps/covers/covers.ts'
 import {
   deleteCover,
   deleteScreenshot,
@@ -6,7 +7,6 @@ import {
 } from '../../apps/covers/operations.ts'
 import { presentCover } from '../../apps/covers/present-cover.ts'
 import { screenshotsMax } from '../../apps/covers/schemas.ts'
-import { listScreenshots } from '../../apps/covers/screenshots.ts'
 import { quoteIcon } from '../../apps/icon/icon.ts'
 import { deleteIcon, putIcon } from '../../apps/icon/operations.ts'
 import { isPackKind, shelfNames } from '../../apps/kinds.ts'

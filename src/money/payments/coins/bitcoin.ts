@@ -12,8 +12,7 @@ import {
   ServerPool,
 } from '../server-pool.ts'
 import { scriptOf } from './addresses.ts'
-import type { ObservedPayment, PollInput, PollResult } from './poll.ts'
-import type { StoredInvoice } from './status.ts'
+import type { ObservedPayment, PollInput, PollResult, StoredInvoice } from './status.ts'
 
 /** Hash of the first block, which tells networks apart. Regtest has no fixed one. */
 const bitcoinGenesis: Record<string, string> = {

@@ -6,8 +6,13 @@ import type { EvmRpc } from '../json-rpc.ts'
 import { requireList, ServerError } from '../server-pool.ts'
 import type { CoinContext } from './coins.ts'
 import { blocksPerPass, coins, usdtToken } from './method.ts'
-import type { ObservedPayment, PollInput, PollResult } from './poll.ts'
-import type { StoredInvoice, StoredPayment } from './status.ts'
+import type {
+  ObservedPayment,
+  PollInput,
+  PollResult,
+  StoredInvoice,
+  StoredPayment,
+} from './status.ts'
 import { coinPayments } from './tables.ts'
 
 /** The selector of decimals(). */

@@ -8,8 +8,7 @@ import type { NanoUsd } from '../../../kernel/money.ts'
 import { grant } from '../../ledger/ledger.ts'
 import type { CoinContext } from './coins.ts'
 import { coinOf, requiredConfirmations, valueOf } from './method.ts'
-import type { ObservedPayment } from './poll.ts'
-import type { AccountId, StoredInvoice, StoredPayment } from './status.ts'
+import type { AccountId, ObservedPayment, StoredInvoice, StoredPayment } from './status.ts'
 import { coinPayments, invoices } from './tables.ts'
 
 const keyOf = ({ network, tx, output }: Pick<StoredPayment, 'network' | 'tx' | 'output'>) =>

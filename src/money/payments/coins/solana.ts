@@ -4,8 +4,7 @@ import { itemsOf, lookUp, recordOf } from '../../../kernel/schema.ts'
 import { second } from '../../../kernel/time.ts'
 import { JsonRpc } from '../json-rpc.ts'
 import { otherNetworkProblem, requireList, requireRecord, ServerError } from '../server-pool.ts'
-import type { ObservedPayment, PollInput, PollResult } from './poll.ts'
-import type { StoredInvoice } from './status.ts'
+import type { ObservedPayment, PollInput, PollResult, StoredInvoice } from './status.ts'
 
 /** First characters of the hash of the first block, as CAIP-2 has them. */
 const genesis: Record<string, string> = {

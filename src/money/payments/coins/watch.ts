@@ -5,8 +5,8 @@ import { pollEvm } from './evm-watcher.ts'
 import { listWatched, planNext } from './invoices.ts'
 import { invoicesPerPass, networksOf } from './method.ts'
 import { listUnconfirmed, markReplaced, recordPayment } from './payments.ts'
-import type { PollInput, PollResult } from './poll.ts'
 import { pollSolana } from './solana.ts'
+import type { PollInput, PollResult } from './status.ts'
 import { finish, isIdle, isResting, takeLease } from './watchers.ts'
 
 /** Runs one pass of every watcher that no other process runs. */
