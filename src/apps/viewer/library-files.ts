@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 
 import { bytesOf, createEntity, type Entity } from '../../kernel/http/entity.ts'
 import { sha256 } from '../../kernel/ids.ts'
+import { lazy } from '../../kernel/lazy.ts'
 import type { PublicFile } from '../../kernel/public-files.ts'
 import type { PageLibraries } from '../libraries/library.ts'
 import { shims } from '../uses/shims.ts'
@@ -37,16 +38,16 @@ export class LibraryFiles {
     sizeCalculation: bytesOf,
   })
 
-  readonly #loader: { name: string; entity: Entity }
+  readonly #loader = lazy((): { name: string; entity: Entity } => {
+    const entity = createEntity(this.loader, dataHeaders(this.loader.type, immutable))
+    return { name: sha256(this.loader.identity()), entity }
+  })
 
   constructor(
     private readonly source: AppSource,
-    loader: PublicFile,
+    private readonly loader: PublicFile,
     private readonly script: (name: ScriptName) => PublicFile,
-  ) {
-    const entity = createEntity(loader, dataHeaders(loader.type, immutable))
-    this.#loader = { name: sha256(loader.identity()), entity }
-  }
+  ) {}
 
   /** Returns what a page needs before its first script, as the shell reads it. */
   list(
@@ -54,7 +55,7 @@ export class LibraryFiles {
     needs: { loader: boolean; scripts: readonly ScriptName[] },
   ) {
     return {
-      ...(needs.loader && { loader: librariesPath + this.#loader.name }),
+      ...(needs.loader && { loader: librariesPath + this.#loader().name }),
       ...(needs.scripts.length > 0 && { script: librariesPath + this.#nameOf(needs.scripts) }),
       files: files
         .filter(({ isOnDemand }) => isOnDemand !== true)
@@ -66,7 +67,8 @@ export class LibraryFiles {
 
   /** Finds a file by its SHA-256; undefined when no app uses it. */
   async find(name: string): Promise<Entity | undefined> {
-    if (name === this.#loader.name) return this.#loader.entity
+    const loader = this.#loader()
+    if (name === loader.name) return loader.entity
     const known = this.#entities.get(name)
     if (known) return known
     const file: LibraryContent | undefined = shaPattern.test(name)

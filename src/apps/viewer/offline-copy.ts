@@ -77,7 +77,7 @@ async function list(pages: Pages, page: CachedPage, { request }: CopyRequest): P
   const { libraries, contents = [] } = await pages.list(page, sender)
   const { loader, script, files: libraryFiles = [] } = { loader: '', script: '', ...libraries }
   const urls = [...libraryFiles, ...contents].map(({ url }) => url)
-  const shared = [pages.assets.latePath, loader, script, ...urls]
+  const shared = [pages.assets().latePath, loader, script, ...urls]
   const tags = [shell, data, files, entity].map(tagOf)
   const takesFiles = (await readOwnManifest(pages.source, page.app)).shares === 'files'
   const key = sha256(JSON.stringify([tags, headers, takesFiles])).slice(0, keyChars)

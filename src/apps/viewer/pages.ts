@@ -5,6 +5,7 @@ import { bytesOf, compressText, createEntity, type Entity } from '../../kernel/h
 import { pageHosts } from '../../kernel/http/host.ts'
 import { senderOf } from '../../kernel/http/request-context.ts'
 import { idPattern } from '../../kernel/ids.ts'
+import { lazy } from '../../kernel/lazy.ts'
 import { getPublicFile, type PublicFile, readPublic } from '../../kernel/public-files.ts'
 import { type Clock, isWithin } from '../../kernel/time.ts'
 import { currentLanguage, type Language } from '../../kernel/words/words.ts'
@@ -52,7 +53,8 @@ const noLibraries = { files: [], urls: [], imports: [] }
 
 /** The viewer's rendered pages, cached in memory and revalidated after each change. */
 export class Pages {
-  readonly assets: PageAssets
+  /** Decompresses 17 files, so no start waits for them. */
+  readonly assets = lazy((): PageAssets => loadPageAssets(this.public))
   readonly public: ReadonlyMap<string, PublicFile>
   /** The separate host of apps, if set. */
   readonly appsHost: string | undefined
@@ -95,7 +97,6 @@ export class Pages {
     )
     this.embedders = urls.embedders ?? []
     this.appsHost = urls.apps === undefined ? undefined : new URL(urls.apps).host
-    this.assets = loadPageAssets(files)
     this.libraryFiles = new LibraryFiles(
       source,
       getPublicFile(files, 'frame/libraries.js'),
@@ -267,7 +268,7 @@ export class Pages {
     // A preview and a frame of another site are not installed.
     const canInstall = kind === 'page' && page.at === `/a/${page.app.id}`
     const headers = shellHeaders({
-      ...shellSources(this.assets, { own, hasBridge, hasKnobs }),
+      ...shellSources(this.assets(), { own, hasBridge, hasKnobs }),
       // A source without a scheme uses the page's, which a proxy may have changed to https.
       data: `${own}${page.at}/`,
       worker: canInstall ? `${own}${page.at}/offline/worker.js` : undefined,
@@ -285,7 +286,7 @@ export class Pages {
     const isReceiver = shares !== undefined || shortcuts.length > 0
     const shown = { hasBridge, needsList, knobs, canEmbed, kind, isReceiver, canInstall }
     const options = { at: page.at, frame, origin: app, ...shown }
-    return createEntity(compressText(shellPage(page.app, options, this.assets)), headers)
+    return createEntity(compressText(shellPage(page.app, options, this.assets())), headers)
   }
 
   async data(page: CachedPage): Promise<Entity> {

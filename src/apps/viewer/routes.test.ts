@@ -105,7 +105,7 @@ describe('the shell', () => {
       (await (await ask(path, { 'accept-encoding': 'br' })).arrayBuffer()).byteLength
     hosted.put(alone, html)
     expect(await size(`/a/${alone}`)).toBeLessThan(6 * 1_024)
-    const script = new TextEncoder().encode(pages.assets.script.text)
+    const script = new TextEncoder().encode(pages.assets().script.text)
     expect(brotliCompressSync(script).byteLength).toBeLessThan(3 * 1_024)
     expect(await size('/frame')).toBeLessThan(14.5 * 1_024)
   })
@@ -113,7 +113,7 @@ describe('the shell', () => {
 
 describe('the module that the shell loads last', () => {
   test('is cached forever at an address that changes with it', async () => {
-    const { latePath } = pages.assets
+    const { latePath } = pages.assets()
     const response = await ask(latePath)
     expect(get(response, 'content-type')).toContain('text/javascript')
     expect(get(response, 'cache-control')).toContain('immutable')

@@ -74,8 +74,8 @@ export function messageResponse(
   const signIn = `/sign-in${next && `?next=${encodeURIComponent(next)}`}`
   const links =
     word === 'not_found' ? `<a class=quiet href="${signIn}">${escapeHtml(t('Sign in'))}</a>` : ''
-  const body = messagePage(t(title), t(text), pages.assets, { progress: done, links })
-  const { messageStyle, live } = pages.assets
+  const body = messagePage(t(title), t(text), pages.assets(), { progress: done, links })
+  const { messageStyle, live } = pages.assets()
   const ancestors = word === 'not_embedded' ? '*' : undefined
   const headers = messageHeaders(
     messageStyle.hash,
@@ -258,7 +258,7 @@ async function libraryFile(pages: Pages, { request, params }: ViewerRequest): Pr
 
 /** Serves a module that shells load after their app has started; none of another release. */
 function shellModule({ assets }: Pages, { request }: ViewerRequest): Response {
-  const found = assets.modules.get(pathOf(request.url))
+  const found = assets().modules.get(pathOf(request.url))
   return found ? entityResponse(request, found) : errorResponse('not_found')
 }
 
@@ -315,7 +315,7 @@ export function viewerRoutes(pages: Pages) {
     [
       installPath('/a/:id'),
       aboutApp(pages, async (page) =>
-        installPage(page.app, pages.assets, (await copyOf(pages, page)) !== undefined),
+        installPage(page.app, pages.assets(), (await copyOf(pages, page)) !== undefined),
       ),
     ],
     [
@@ -324,7 +324,7 @@ export function viewerRoutes(pages: Pages) {
         controllerPage(app, {
           code: codeIn(request, 'code'),
           host: pages.hostOf(request),
-          assets: pages.assets,
+          assets: pages.assets(),
         }),
       ),
     ],
