@@ -475,7 +475,10 @@ test('a client gets the events of Cohere: blocks, calls and a last event with us
     { type: 'text', choice: 0, text: 'I look.' },
     { type: 'call', choice: 0, call: 0, id: 'functions.look:0', name: 'look', signature: 'g' },
     { type: 'call', choice: 0, call: 1, id: 'b', name: 'look' },
-    { type: 'arguments', choice: 0, call: 0, text: '{}' },
+    { type: 'arguments', choice: 0, call: 0, text: '{"a"' },
+    { type: 'arguments', choice: 0, call: 1, text: '{"b"' },
+    { type: 'arguments', choice: 0, call: 0, text: ':1}' },
+    { type: 'arguments', choice: 0, call: 1, text: ':2}' },
     { type: 'end', choice: 0, reason: 'calls' },
     { type: 'done' },
   ])
@@ -488,10 +491,13 @@ test('a client gets the events of Cohere: blocks, calls and a last event with us
     ['content-start', 1],
     ['content-delta', 1],
     ['content-end', 1],
+    // The AI SDK knows one call at a time.
     ['tool-call-start', 0],
-    ['tool-call-start', 1],
+    ['tool-call-delta', 0],
     ['tool-call-delta', 0],
     ['tool-call-end', 0],
+    ['tool-call-start', 1],
+    ['tool-call-delta', 1],
     ['tool-call-end', 1],
     ['message-end', undefined],
   ])

@@ -143,7 +143,8 @@ function encodeUsage({ usage, cost }: FinalUsage): Json {
 
 /**
  * Writes the events of Cohere's chat API. A text or thinking block ends where the next one starts.
- * Tool calls end with the message, because their arguments may alternate.
+ * Clients know one call at a time, while the arguments of parallel calls may alternate: those after
+ * the first wait for the end of the message.
  */
 class CohereWriter implements StreamWriter {
   private events: Json[] = []
@@ -152,7 +153,8 @@ class CohereWriter implements StreamWriter {
   private isPassed = false
   private blocks = 0
   private open: 'text' | 'thinking' | undefined
-  private calls = 0
+  /** The first call, and those that wait, with their arguments so far. */
+  private readonly calls = new Map<number, { start: CallEvent; args: string }>()
   private citations = 0
   private finish: Finish = {}
 
@@ -185,8 +187,14 @@ class CohereWriter implements StreamWriter {
     if (this.isPassed) return noBytes
     this.begin()
     this.close()
-    for (let index = 0; index < this.calls; index += 1) this.push('tool-call-end', { index })
-    const finish_reason = finishReasonOf(this.finish, this.calls > 0)
+    for (const [index, { start, args }] of this.calls) {
+      if (index > 0) {
+        this.startCall(start)
+        this.addArguments(index, args)
+      }
+      this.push('tool-call-end', { index })
+    }
+    const finish_reason = finishReasonOf(this.finish, this.calls.size > 0)
     this.push('message-end', { id: this.id, delta: { finish_reason, usage: encodeUsage(final) } })
     return Buffer.concat([this.take(), doneMark])
   }
@@ -236,20 +244,28 @@ class CohereWriter implements StreamWriter {
         return this.addSignature(event)
       case 'call':
         this.close()
-        this.calls = Math.max(this.calls, event.call + 1)
-        return this.pushMessage('tool-call-start', event.call, {
-          tool_calls: encodeCall(event, ''),
-        })
-      case 'arguments':
-        if (event.text === '') return
-        return this.pushMessage('tool-call-delta', event.call, {
-          tool_calls: { function: { arguments: event.text } },
-        })
+        this.calls.set(event.call, { start: event, args: '' })
+        return event.call === 0 ? this.startCall(event) : undefined
+      case 'arguments': {
+        const call = this.calls.get(event.call)
+        if (event.call === 0) this.addArguments(0, event.text)
+        else if (call) call.args += event.text
+        return
+      }
       case 'citation':
         return this.addCitation(event.citation)
       case 'end':
         this.finish = { reason: event.reason, stop: event.stop }
     }
+  }
+
+  private startCall(event: CallEvent): void {
+    this.pushMessage('tool-call-start', event.call, { tool_calls: encodeCall(event, '') })
+  }
+
+  private addArguments(index: number, args: string): void {
+    if (args === '') return
+    this.pushMessage('tool-call-delta', index, { tool_calls: { function: { arguments: args } } })
   }
 
   private addText(type: 'text' | 'thinking', text: string, logprobs: readonly Json[] = []): void {
