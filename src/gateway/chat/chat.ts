@@ -50,7 +50,9 @@ export function createChat(
     prepare: async (slot) => {
       const cached = api === 'chat' ? readCacheSlot(ctx, spender.account, raw) : undefined
       const { keep } = cached ?? {}
-      const chat = await prepareChat({ ...call, ctx, spender, slot, keep, api }, open())
+      const decoded = open()
+      const own = decoded.isWritten ? undefined : api
+      const chat = await prepareChat({ ...call, ctx, spender, slot, keep, api: own }, decoded)
       const known = cached?.find()
       if (known) {
         isCached = true

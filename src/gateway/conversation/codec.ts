@@ -97,6 +97,8 @@ export interface DecodedChat {
   isStream: boolean
   /** True if the client asks for a web search of this gateway. */
   search: boolean
+  /** True if the response is written also where the upstream has the client's API. */
+  isWritten?: boolean
   /** Fields without an effect: at upstreams that get the request as it is, and at others. */
   ignored?: { passed: string[]; written: string[] }
 }

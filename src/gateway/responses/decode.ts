@@ -120,7 +120,8 @@ export function decodeResponses(
   const options = readOptions(body)
   const isSearchRequired = isSearch(body.tool_choice)
   const search = readFlag(body, 'web_search') || isSearchRequired || (hasSearch && canSearch)
-  const isChanged = isStored || search || Boolean(body.previous_response_id)
+  const isChanged =
+    isStored || search || Boolean(body.previous_response_id) || items.some(hasUpload)
   return {
     request: {
       messages,
@@ -128,8 +129,10 @@ export function decodeResponses(
       choices: 1,
       stop: [],
       ...options,
-      ...(!isChanged && !items.some(hasUpload) && { raw: rawOf(body, items) }),
+      ...(!isChanged && { raw: rawOf(body, items) }),
     },
+    // Its ids and the names of its tools are those of this gateway.
+    isWritten: isChanged,
     model,
     models,
     provider,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
+import type { Json } from '../../kernel/schema.ts'
 import { bare, call, decode, encode, image, name } from '../../testing/fixtures/responses-codec.ts'
 import type { ChatRequest } from '../conversation/chat-request.ts'
 import { responsesCodec } from './encode.ts'
@@ -181,6 +182,7 @@ describe('an upstream with this API', () => {
       ],
       tools,
       reasoning: { effort: 'low' },
+      include: ['reasoning.encrypted_content'],
       truncation: 'auto',
       model: 'gpt',
       max_output_tokens: 500,
@@ -258,5 +260,30 @@ describe('an upstream with this API', () => {
     ]
     const { raw: _, ...request } = decode({ input, reasoning: { effort: 'low' } }).request
     expect(encode(request)).toMatchObject({ input, include: ['reasoning.encrypted_content'] })
+  })
+
+  // The AI SDK and OpenAI's agents rely on stored items, and nothing is stored at the upstream.
+  test('is asked for the encrypted form of reasoning by every request that may have some', () => {
+    const encrypted = 'reasoning.encrypted_content'
+    const rows: [string, Json, unknown][] = [
+      ['gpt-5.5', {}, [encrypted]],
+      ['openai/o3', { include: ['message.output_text.logprobs'] }, 'both'],
+      ['gpt-5.5', { include: [encrypted] }, [encrypted]],
+      ['gpt-4.1', { reasoning: { effort: 'low' } }, [encrypted]],
+      ['gpt-4.1', {}, undefined],
+      ['gpt-5-chat-latest', {}, undefined],
+    ]
+    for (const [model, more, include] of rows) {
+      const { request } = decode({ input: 'x', ...more })
+      const target = { model, isStream: false, outputMax: 1_000, stopsItself: false }
+      const { body } = responsesCodec.encode(request, target)
+      expect([model, body.include]).toEqual([
+        model,
+        include === 'both' ? ['message.output_text.logprobs', encrypted] : include,
+      ])
+      const { raw: _, ...written } = request
+      const again = responsesCodec.encode(written, target)
+      expect([again.body.include].flat().includes(encrypted)).toBe(include !== undefined)
+    }
   })
 })

@@ -1,6 +1,7 @@
 import {
   asString,
   isRecord,
+  itemsOf,
   type Json,
   pickFields,
   recordOf,
@@ -118,7 +119,7 @@ function encode(request: ChatRequest, target: Target): EncodedRequest {
   const raw = rawOf(request)
   const isFree = request.outputMax === undefined && stopsItself
   const body = {
-    ...(raw ? passedBody(raw.body) : writtenBody(request)),
+    ...(raw ? passedBody(raw.body, model) : writtenBody(request, model)),
     model,
     ...(!isFree && { max_output_tokens: Math.min(request.outputMax ?? outputMax, outputMax) }),
     ...(isStream && { stream: true }),
@@ -127,10 +128,22 @@ function encode(request: ChatRequest, target: Target): EncodedRequest {
   return { path: '/responses', body }
 }
 
-function passedBody(sent: Json): Json {
+const encryptedReasoning = 'reasoning.encrypted_content'
+
+/**
+ * Returns whether a model reasons: by the request, or by its name. Its reasoning is not stored, so
+ * it comes encrypted, for the next request. Other models reject a request for the encrypted form.
+ */
+const canReason = (model: string, { effort }: { effort?: unknown } = { effort: 'none' }): boolean =>
+  effort !== 'none' || /(?:^|\/)(?:o\d|gpt-5(?!.*-chat))/.test(model)
+
+function passedBody(sent: Json, model: string): Json {
   const { tools, reasoning, input } = sent
+  const include = new Set(itemsOf(sent.include))
+  if (canReason(model, isRecord(reasoning) ? reasoning : undefined)) include.add(encryptedReasoning)
   return {
     ...pickFields(sent, freeFields),
+    ...(include.size > 0 && { include: [...include] }),
     input: Array.isArray(input) ? passedItems(recordsIn(input)) : input,
     ...(Array.isArray(tools) && {
       tools: recordsIn(tools.filter((tool) => !isSearch(tool))).map(completeTool),
@@ -177,18 +190,16 @@ function labelImages(item: Json): Json {
   }
 }
 
-function writtenBody(request: ChatRequest): Json {
+function writtenBody(request: ChatRequest, model: string): Json {
   const { messages, tools, toolChoice, isSerial, sampling, extra, logprobs } = request
   rejectChoices(request.choices)
   const { temperature, topP } = sampling
   const reasoning = request.reasoning && writeReasoning(request.reasoning)
   const text = writeText(request.format, extra.verbosity)
   const input = writeInput(withOwnIds(messages))
-  // Models without reasoning reject the request for its encrypted form.
-  const isThinking =
-    (reasoning !== undefined && reasoning.effort !== 'none') || input.some(isReasoning)
+  const isThinking = canReason(model, reasoning) || input.some(isReasoning)
   const include = [
-    ...(isThinking ? ['reasoning.encrypted_content'] : []),
+    ...(isThinking ? [encryptedReasoning] : []),
     ...(logprobs === undefined ? [] : ['message.output_text.logprobs']),
   ]
   return {

@@ -45,7 +45,9 @@ describe('previous_response_id', () => {
     const server = await startFakeUpstreamServer({ RESPONSES_KEPT_DAYS: '1' }, [], {}, 'responses')
     const one = await server.gus()
     const openai = openAiClient(server, one)
-    const first = await openai.responses.create({ model: 'fake/ok', input: 'First.' })
+    // An upstream with this API gets what asks for reasoning in it.
+    const reasoning = { effort: 'low' } as const
+    const first = await openai.responses.create({ model: 'fake/ok', input: 'First.', reasoning })
     const stream = openai.responses.stream({
       model: 'fake/ok',
       instructions: 'Be short.',
