@@ -4,8 +4,8 @@ import { jsonOf } from '../conversation/json-reader.ts'
 import type { StreamEvent } from '../events.ts'
 import type { ChatMeter } from './meter.ts'
 
-/** Fields of a delta that a template may have as its only text. */
-const textFields = ['content', 'reasoning', 'reasoning_content']
+/** Fields of a delta that a template may have as its only text. Clients get `reasoning` twice. */
+const textFields = ['content', 'reasoning_content']
 /** Templates that a stream may learn. A stream with differing chunks stops trying. */
 const triesMax = 16
 const [space, quote, backslash] = [0x20, 0x22, 0x5c]

@@ -18,6 +18,7 @@ import {
   extraContentOf,
   numbered,
   readDetails,
+  textOf,
   textParts,
   thinkingPart,
   thinkingTextOf,
@@ -215,7 +216,12 @@ const lacksBlocks = (message: Json, flavor: Flavor): boolean =>
 
 /** Returns whether a client looks elsewhere for the thinking of a message. */
 const hasForeignContent = (message: Json, flavor: Flavor): boolean =>
-  flavor === 'mistral' ? hasOtherThinking(message) : Array.isArray(message.content)
+  flavor === 'mistral'
+    ? hasOtherThinking(message)
+    : Array.isArray(message.content) || lacksReasoningContent(message)
+
+const lacksReasoningContent = ({ reasoning_content, ...message }: Json): boolean =>
+  textOf(reasoning_content) === '' && thinkingTextOf(message) !== ''
 
 /** Returns whether a message, or a delta, has thinking where Mistral's clients do not look. */
 export const hasOtherThinking = (message: Json): boolean =>

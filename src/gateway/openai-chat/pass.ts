@@ -110,13 +110,16 @@ export class PassedChunks {
     return { ...others, delta: repaired, ...(isOld && { finish_reason: 'tool_calls' }) }
   }
 
-  /** Writes thinking where clients of OpenRouter and Mistral read it. */
+  /** Writes thinking where the client reads it. Many know only one of its names. */
   private withThinking(delta: Json, choice: number, events: readonly ChatEvent[]): Json {
     const { flavor } = this.options
-    if (flavor === 'openai') return delta
     const text = events
       .map((event) => (event.type === 'thinking' && event.choice === choice ? event.text : ''))
       .join('')
+    if (flavor === 'openai') {
+      const isThere = text === '' || textOf(delta.reasoning_content) !== ''
+      return isThere ? delta : { ...delta, reasoning_content: text }
+    }
     if (flavor === 'openrouter') return this.withOwnDetails(delta, choice, events, text)
     if (!hasOtherThinking(delta)) return delta
     const signed = events.flatMap((event): Detail[] => {

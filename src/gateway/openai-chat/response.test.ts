@@ -482,6 +482,14 @@ describe('a stream that is passed on', () => {
     ]
     const [one] = dataOf(await passed([chunk({ content })]))
     expect(one).toMatchObject({ choices: [{ delta: { content: 'a', reasoning_content: 'hm' } }] })
+    // Groq, OpenRouter and vLLM have another name.
+    const renamed = { reasoning: 'hm', reasoning_content: 'hm' }
+    const [named] = dataOf(await passed([chunk({ reasoning: 'hm' })]))
+    expect(named).toMatchObject({ choices: [{ delta: renamed }] })
+    const message = { role: 'assistant', content: 'a', reasoning: 'hm' }
+    expect(
+      createChatClient(options).pass({ choices: [{ index: 0, message }] }, final),
+    ).toMatchObject({ choices: [{ message: { content: 'a', ...renamed } }] })
     const [other] = dataOf(
       await passed([chunk({ reasoning_content: 'hm' })], { flavor: 'openrouter', id: 'gen-1' }),
     )
