@@ -6,7 +6,7 @@ import { GoogleGenAI } from '@google/genai'
 import { ApiError } from '../../kernel/errors.ts'
 import type { Json } from '../../kernel/schema.ts'
 import { type ChatEvent, gather } from '../conversation/chat-event.ts'
-import type { ChatRequest, Message } from '../conversation/chat-request.ts'
+import type { ChatRequest, Message, ToolChoice } from '../conversation/chat-request.ts'
 import type { Target } from '../conversation/codec.ts'
 import { encodeEvent, EventReader } from '../events.ts'
 import { createUsage } from '../models/usage.ts'
@@ -347,6 +347,21 @@ describe('a request to Google', () => {
     expect(older.generationConfig).not.toHaveProperty('responseMimeType')
     expect(older.toolConfig).toEqual({ functionCallingConfig: { mode: 'ANY' } })
     const [{ functionDeclarations }] = Object(older.tools)
+    const modeOf = (toolChoice: ToolChoice) =>
+      Object(
+        encode(chat([userMessage('Hi')], { ...request, tools: [look], toolChoice })).toolConfig,
+      )
+    const output = functionDeclarations[1].name
+    const allowed: [ToolChoice, string[]][] = [
+      ['none', [output]],
+      [{ mode: 'auto', names: ['look'] }, ['look', output]],
+      [{ mode: 'required', names: ['look'] }, ['look']],
+    ]
+    for (const [toolChoice, allowedFunctionNames] of allowed) {
+      expect(modeOf(toolChoice)).toEqual({
+        functionCallingConfig: { mode: 'ANY', allowedFunctionNames },
+      })
+    }
     const args = { city: 'Cologne' }
     const functionCall = { name: functionDeclarations[1].name, args }
     const response = {

@@ -170,10 +170,12 @@ function withJsonTool({ tools, toolChoice }: ChatRequest, format: OutputFormat):
     parameters: isSchema ? format.schema : emptySchema,
   }
   const all = [...tools, tool]
-  if (toolChoice === 'none')
-    return { tools: all, toolChoice: { mode: 'required', names: [jsonTool] } }
-  const isNamed = typeof toolChoice === 'object' && toolChoice.mode === 'required'
-  return { tools: all, toolChoice: isNamed ? toolChoice : 'required' }
+  if (typeof toolChoice !== 'object' && toolChoice !== 'none') {
+    return { tools: all, toolChoice: 'required' }
+  }
+  const { mode, names } = toolChoice === 'none' ? { mode: 'auto', names: [] } : toolChoice
+  const allowed = mode === 'required' ? names : [...names, jsonTool]
+  return { tools: all, toolChoice: { mode: 'required', names: allowed } }
 }
 
 function encodeTools({ tools, toolChoice = 'auto' }: ToolsOf): Json {
