@@ -38,8 +38,8 @@ import { mediaIn } from './contents.ts'
  */
 const lacks: Record<ApiName, ReadonlySet<Feature>> = {
   // A tool message has text only. Thoughts of others than Anthropic have no field.
-  chat: features(`allowedTools failedResult resultMedia signedByGoogle signedByOpenAi`),
-  openrouter: features(`allowedTools failedResult resultMedia`),
+  chat: features(`allowedTools failedResult order resultMedia signedByGoogle signedByOpenAi`),
+  openrouter: features(`allowedTools failedResult order resultMedia`),
   // Its thoughts are encrypted. This gateway takes no files by address from its clients, and a
   // custom tool of them is a function with one string.
   responses: features(`
@@ -49,8 +49,8 @@ const lacks: Record<ApiName, ReadonlySet<Feature>> = {
   // A thinking budget replaces an effort.
   messages: features(`
     allowedTools audio callSignature choices custom customTool declined detail effort
-    formatDetails laterSystem logprobs minP objectFormat penalties seed signedByGoogle
-    signedByOpenAi unsigned video
+    formatDetails hot laterSystem logprobs minP objectFormat penalties seed signedByGoogle
+    signedByOpenAi temperatureWithTopP unsigned video
   `),
   gemini: features(`
     cacheMarks custom customTool declined detail effort filename fileUrl formatDetails
@@ -59,9 +59,9 @@ const lacks: Record<ApiName, ReadonlySet<Feature>> = {
   // Its files are texts, and it has no choice among tools.
   cohere: features(`
     allowedTools audio cacheMarks callSignature choiceOfNames choices custom customTool
-    declined effort failedResult fileUrl filename formatDetails laterSystem logprobs minP pdf
-    resultMedia resultUrl serial signedByAnthropic signedByGoogle signedByOpenAi strict video
-    wholeCache
+    declined effort failedResult fileUrl filename formatDetails laterSystem logprobs minP
+    negativePenalties order pdf resultMedia resultUrl serial signedByAnthropic signedByGoogle
+    signedByOpenAi strict video wholeCache wholeTopP
   `),
 }
 

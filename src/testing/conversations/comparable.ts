@@ -40,7 +40,7 @@ export function comparable(request: ChatRequest, can: Can): Json {
     format: form?.type === 'schema' && !can('formatDetails') ? { ...form, isStrict: false } : form,
     messages: merged(messages).map((message) => ({
       ...message,
-      content: partsOf(message.content).map((one) => {
+      content: partsOf(message.content, can).map((one) => {
         if (one.type === 'call' && one.signature === unknownSignature) {
           return { ...one, signature: undefined }
         }
@@ -67,14 +67,17 @@ function merged(messages: Message[]): { role: string; content: Part[] }[] {
   return all
 }
 
-const order = ['thinking', 'text', 'call']
+/** Returns the position of a kind of part where an API keeps each kind in a field. */
+function rankOf(part: Part): number {
+  if (part.type === 'text') return part.isDeclined ? 2 : 1
+  return part.type === 'thinking' ? 0 : 3
+}
 
 /** Returns the parts of a message. Some APIs join adjacent texts, or keep each kind in a field. */
-function partsOf(content: Part[]): Part[] {
-  const isOfModel = content.some(({ type }) => type === 'thinking' || type === 'call')
-  const sorted = isOfModel
-    ? content.toSorted((a, b) => order.indexOf(a.type) - order.indexOf(b.type))
-    : content
+function partsOf(content: Part[], can: Can): Part[] {
+  const isOfUser = content.some(isMedia)
+  const sorted =
+    can('order') || isOfUser ? content : content.toSorted((a, b) => rankOf(a) - rankOf(b))
   const parts: Part[] = []
   for (const one of sorted) {
     const last = parts.at(-1)

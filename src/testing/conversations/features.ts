@@ -18,11 +18,14 @@ const allFeatures = [
   'fileUrl',
   'filtered',
   'formatDetails',
+  'hot',
   'laterSystem',
   'logprobs',
   'longIds',
   'minP',
+  'negativePenalties',
   'objectFormat',
+  'order',
   'pdf',
   'penalties',
   'resultMedia',
@@ -34,10 +37,12 @@ const allFeatures = [
   'signedByOpenAi',
   'stop',
   'strict',
+  'temperatureWithTopP',
   'topK',
   'unsigned',
   'video',
   'wholeCache',
+  'wholeTopP',
 ] as const
 export type Feature = (typeof allFeatures)[number]
 

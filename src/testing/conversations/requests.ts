@@ -1,3 +1,4 @@
+/** One file, because a request is generated from its parts, which share their small values. */
 import fc from 'fast-check'
 
 import type {
@@ -19,11 +20,18 @@ export const word = fc
   .map((text) => `w${text}`)
 export const key = fc.string({ minLength: 1, maxLength: 5, unit: fc.constantFrom(...'abcXY_') })
 const toolName = key.map((text) => `f_${text}`)
-const object = fc.dictionary(
-  key,
-  fc.oneof(word, fc.integer({ min: -9, max: 9 }), fc.boolean(), fc.constant(null), fc.array(word)),
-  { maxKeys: 3 },
+const value = fc.oneof(
+  word,
+  fc.constant(''),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.integer({ min: -9, max: 9 }),
+  fc.boolean(),
+  fc.constant(null),
+  fc.array(word),
 )
+const object = fc.dictionary(key, fc.oneof(value, fc.dictionary(key, value, { maxKeys: 2 })), {
+  maxKeys: 3,
+})
 export const flag = (can: boolean): fc.Arbitrary<boolean> =>
   can ? fc.boolean() : fc.constant(false)
 /** A field that may be missing. */
@@ -91,8 +99,8 @@ function media(can: Can): fc.Arbitrary<MediaPart> {
 
 const userMessage = (can: Can): fc.Arbitrary<UserMessage> =>
   fc
-    .tuple(textPart(can), fc.array(fc.oneof(textPart(can), media(can)), { maxLength: 3 }))
-    .map(([first, more]) => ({ role: 'user', content: [first, ...more] }))
+    .array(fc.oneof(textPart(can), media(can)), { minLength: 1, maxLength: 4 })
+    .map((content) => ({ role: 'user', content }))
 
 /** The APIs that sign thoughts. Those of OpenAI are encrypted, with a summary. */
 export const signers = [
@@ -105,17 +113,18 @@ export function thoughts(can: Can): fc.Arbitrary<ThinkingPart[]> {
   const signature = word.map((text) => Buffer.from(text).toString('base64'))
   const signed = signers
     .filter(([feature]) => can(feature))
-    .map(([, origin]) =>
-      fc.tuple(word, signature).map(([text, seal]): ThinkingPart[] => [
-        {
+    .map(([, origin]) => {
+      const one = fc
+        .tuple(word, signature, fc.boolean())
+        .map(([text, seal, isHidden]): ThinkingPart => ({
           type: 'thinking',
-          text,
+          text: isHidden && origin !== 'gemini' ? '' : text,
           signature: seal,
           origin,
-          ...(origin === 'responses' && { isEncrypted: true }),
-        },
-      ]),
-    )
+          ...((isHidden ? origin !== 'gemini' : origin === 'responses') && { isEncrypted: true }),
+        }))
+      return fc.array(one, { minLength: 1, maxLength: 2 })
+    })
   const unsigned = word.map((text): ThinkingPart[] => [{ type: 'thinking', text }])
   return fc.oneof(
     fc.constant<ThinkingPart[]>([]),
@@ -155,13 +164,14 @@ const resultMedia = (can: Can): fc.Arbitrary<MediaPart> =>
     ? media((feature) => feature === 'detail' && can('detail'))
     : png.map((source) => ({ type: 'image', source }))
 
+/** A result has texts and media. A failed one needs a text. */
 const result = (can: Can) =>
-  fc.tuple(
-    resultText,
-    fc.array(resultMedia(can), {
-      maxLength: can('resultMedia') ? 2 : 0,
-    }),
-    flag(can('failedResult')),
+  flag(can('failedResult')).chain((isError) =>
+    fc.tuple(
+      fc.array(resultText, { minLength: isError ? 1 : 0, maxLength: 1 }),
+      fc.array(resultMedia(can), { maxLength: can('resultMedia') ? 2 : 0 }),
+      fc.constant(isError),
+    ),
   )
 
 /** A turn of the model, with the results of its calls. */
@@ -170,34 +180,50 @@ function turn(can: Can): fc.Arbitrary<Message[]> {
   const declined = word.map((text): TextPart[] => [{ type: 'text', text, isDeclined: true }])
   const texts = can('declined') ? fc.oneof(spoken, declined) : spoken
   const called = fc.array(fc.tuple(callPart(can), result(can)), { maxLength: 3 })
-  return fc.tuple(thoughts(can), texts, called, word).map(([thinking, words, calls, fallback]) => {
-    const isEmpty = words.length === 0 && calls.length === 0
-    const text: TextPart[] = isEmpty ? [{ type: 'text', text: fallback }] : words
-    const made = calls.map(([call]): CallPart => ({ id: '', ...call }))
-    const content: Part[] = [...thinking, ...text, ...made]
-    return [
-      { role: 'assistant', content },
-      ...calls.map(([, [output, attached, isError]]): Message => ({
+  const step = fc.tuple(thoughts(can), texts, called, word)
+  const steps = fc.array(step, { minLength: 1, maxLength: can('order') ? 3 : 1 })
+  return steps.map((all) => {
+    const content = all.flatMap(([thinking, words, calls, fallback], at): Part[] => {
+      const isEmpty = words.length === 0 && calls.length === 0
+      const text: TextPart[] = isEmpty ? [{ type: 'text', text: fallback }] : words
+      const made = calls.map(([call]): CallPart => ({ id: '', ...call }))
+      // Without a thought before it, a text moves before the calls.
+      const isNext = at === 0 || thinking.length > 0
+      return isNext ? [...thinking, ...text, ...made] : made
+    })
+    const results = all.flatMap(([, , calls]) =>
+      calls.map(([, [output, attached, isError]]): Message => ({
         role: 'tool',
         callId: '',
-        content: [{ type: 'text', text: output }, ...attached],
+        content: [...output.map((text) => ({ type: 'text' as const, text })), ...attached],
         ...(isError && { isError }),
       })),
-    ]
+    )
+    return [{ role: 'assistant', content }, ...results]
   })
 }
 
-/** Names the calls. Ids of some upstreams have characters that others refuse. */
-function withIds(messages: Message[], seeds: readonly string[]): Message[] {
+/**
+ * Names the calls, whose results are in their order or in reverse. Ids of some upstreams have
+ * characters that others refuse.
+ */
+function withIds(messages: Message[], seeds: readonly string[], isReversed: boolean): Message[] {
   let calls = 0
-  let results = 0
+  let open: string[] = []
   const idOf = (at: number): string => `${seeds[at % seeds.length]}${at}`
   return messages.map((message): Message => {
-    if (message.role === 'tool') return { ...message, callId: idOf(results++) }
+    if (message.role === 'tool') {
+      const callId = (isReversed ? open.pop() : open.shift()) ?? ''
+      return { ...message, callId }
+    }
+    open = []
     if (message.role !== 'assistant') return message
-    const content = message.content.map((part) =>
-      part.type === 'call' ? { ...part, id: idOf(calls++) } : part,
-    )
+    const content = message.content.map((part) => {
+      if (part.type !== 'call') return part
+      const id = idOf(calls++)
+      open.push(id)
+      return { ...part, id }
+    })
     return { ...message, content }
   })
 }
@@ -216,13 +242,15 @@ function conversation(can: Can): fc.Arbitrary<Message[]> {
     fc.array(textPart(can), { minLength: 1, maxLength: 2 }),
   )
   const systems = system.map(([role, content]): Message[] => [{ role, content }])
+  const turns = fc.array(turn(can), { minLength: 1, maxLength: 3 })
   const step = fc.oneof(
     {
       weight: 3,
       arbitrary: fc
-        .tuple(userMessage(can), turn(can))
-        .map(([user, more]): Message[] => [user, ...more]),
+        .tuple(userMessage(can), turns)
+        .map(([user, more]): Message[] => [user, ...more.flat()]),
     },
+    { weight: 1, arbitrary: userMessage(can).map((user) => [user]) },
     ...(can('laterSystem') ? [{ weight: 1, arbitrary: systems }] : []),
   )
   return fc
@@ -230,9 +258,16 @@ function conversation(can: Can): fc.Arbitrary<Message[]> {
       fc.oneof(fc.constant([]), systems),
       fc.array(step, { maxLength: 3 }),
       userMessage(can),
+      fc.oneof(
+        fc.constant([]),
+        turns.map((all) => all.flat()),
+      ),
       idSeeds(can),
+      fc.boolean(),
     )
-    .map(([first, steps, last, seeds]) => withIds([...first, ...steps.flat(), last], seeds))
+    .map(([first, steps, user, last, seeds, isReversed]) =>
+      withIds([...first, ...steps.flat(), user, ...last], seeds, isReversed),
+    )
 }
 
 const schema = key.map((name) => ({
@@ -241,6 +276,24 @@ const schema = key.map((name) => ({
   required: [name],
   additionalProperties: false,
 }))
+
+/** Schemas of arguments, with all that JSON Schema has. */
+const parameters = fc.oneof(
+  schema,
+  fc.tuple(schema, word, fc.integer()).map(([inner, description, number]) => ({
+    type: 'object',
+    description,
+    properties: {
+      place: { $ref: '#/$defs/place' },
+      list: { type: 'array', items: inner, minItems: 1 },
+      choice: { anyOf: [{ type: 'null' }, { enum: ['a', number, null] }, { const: description }] },
+      either: { type: ['string', 'null'], default: description, format: 'date-time' },
+    },
+    $defs: { place: inner },
+    patternProperties: { '^x-': { type: 'number', minimum: number } },
+    additionalProperties: inner,
+  })),
+)
 
 /** The format of a custom tool is no schema, and none is strict. */
 const customTool = (name: string, { isStrict: _, ...tool }: Partial<Tool>): Tool => ({
@@ -251,14 +304,14 @@ const customTool = (name: string, { isStrict: _, ...tool }: Partial<Tool>): Tool
 
 const toolsOf = (can: Can): fc.Arbitrary<Tool[]> =>
   fc
-    .uniqueArray(toolName, { minLength: 1, maxLength: 3 })
+    .uniqueArray(toolName, { maxLength: 3 })
     .chain((list) =>
       fc.tuple(
         ...list.map((name) =>
           joined<Tool>(
             fc.constant({ name }),
             field('description', word),
-            field('parameters', schema),
+            field('parameters', parameters),
             field('isStrict', fc.constant(true), can('strict')),
             field('isCustom', fc.constant(true), can('customTool')),
             mark(can),
@@ -268,15 +321,17 @@ const toolsOf = (can: Can): fc.Arbitrary<Tool[]> =>
     )
 
 /** The tools, the choice among them, and whether the calls are serial. */
-const toolFields = (can: Can): fc.Arbitrary<Partial<ChatRequest>> =>
+const toolFields = (can: Can, hasNames: boolean): fc.Arbitrary<Partial<ChatRequest>> =>
   toolsOf(can).chain((tools) => {
+    if (tools.length === 0) return fc.constant({})
     const all = tools.map(({ name }) => name)
-    const choices: ToolChoice[] = [
-      'auto',
+    const named: ToolChoice[] = [
       'required',
-      ...(can('choiceOfNames') ? [{ mode: 'required' as const, names: all.slice(0, 1) }] : []),
       ...(can('allowedTools') ? [{ mode: 'auto' as const, names: all }] : []),
+      ...(can('choiceOfNames') ? [{ mode: 'required' as const, names: all.slice(0, 1) }] : []),
+      ...(can('allowedTools') && all.length > 1 ? [{ mode: 'required' as const, names: all }] : []),
     ]
+    const choices: ToolChoice[] = ['auto', ...(hasNames ? named : [])]
     return joined<ChatRequest>(
       fc.constant({ tools }),
       fc.oneof(
@@ -289,21 +344,24 @@ const toolFields = (can: Can): fc.Arbitrary<Partial<ChatRequest>> =>
     )
   })
 
-const part = fc.integer({ min: 0, max: 10 }).map((tenths) => tenths / 10)
+const within = (min: number, max: number) => fc.double({ min, max, noNaN: true }).map((x) => x + 0)
 
-/** Cohere takes a `p` below 1. */
-const inner = fc.integer({ min: 1, max: 9 }).map((tenths) => tenths / 10)
-
-/** Claude takes one of temperature and top_p. */
-const sampling = (can: Can) =>
-  joined<ChatRequest['sampling']>(
-    fc.oneof(field('temperature', part), field('topP', inner)),
-    field('topK', fc.integer({ min: 1, max: 40 }), can('topK')),
-    field('minP', part, can('minP')),
-    field('seed', fc.integer({ min: 0, max: 99 }), can('seed')),
-    field('presencePenalty', part, can('penalties')),
-    field('frequencyPenalty', part, can('penalties')),
+/** Numbers in the limits of an API: where they are narrower, the codec sends the nearest. */
+function sampling(can: Can) {
+  const temperature = field('temperature', within(0, can('hot') ? 2 : 1))
+  const topP = field('topP', can('wholeTopP') ? within(0, 1) : within(0.01, 0.99))
+  const penalty = can('negativePenalties') ? within(-2, 2) : within(0, 1)
+  return joined<ChatRequest['sampling']>(
+    can('temperatureWithTopP')
+      ? joined<ChatRequest['sampling']>(temperature, topP)
+      : fc.oneof(temperature, topP),
+    field('topK', fc.integer({ min: 1, max: 500 }), can('topK')),
+    field('minP', within(0, 1), can('minP')),
+    field('seed', fc.integer({ min: 0, max: 2 ** 31 - 1 }), can('seed')),
+    field('presencePenalty', penalty, can('penalties')),
+    field('frequencyPenalty', penalty, can('penalties')),
   )
+}
 
 function format(can: Can): fc.Arbitrary<Partial<ChatRequest>> {
   const details = joined<{ name: string; description: string; isStrict: boolean }>(
@@ -325,14 +383,16 @@ function format(can: Can): fc.Arbitrary<Partial<ChatRequest>> {
 export function requestWith(can: Can): fc.Arbitrary<ChatRequest> {
   const reasoning = field(
     'reasoning',
-    fc.constantFrom('minimal', 'low', 'medium', 'high').map((effort) => ({ effort })),
+    fc
+      .constantFrom('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max')
+      .map((effort) => ({ effort })),
     can('effort'),
   )
+  const numbers = sampling(can).map((values) => ({ sampling: values }))
   const options = fc.oneof(
-    reasoning,
-    format(can),
-    toolFields(can),
-    sampling(can).map((values) => ({ sampling: values })),
+    joined<ChatRequest>(reasoning, format(can), toolFields(can, false)),
+    joined<ChatRequest>(numbers, format(can), toolFields(can, false)),
+    joined<ChatRequest>(numbers, toolFields(can, true)),
   )
   return fc
     .tuple(
