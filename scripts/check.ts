@@ -91,6 +91,12 @@ const once = [
 
 const testFiles = (names: string[]) => names.map((name) => `src/testing/${name}.test.ts`)
 
+/** Tests of pages of the site beside those in the sandbox, in a browser that runs already. */
+const inEachBrowser = ['errors-in-browsers', 'firefox', 'moments-in-browsers'].map(
+  (name) => `src/site/browsing/${name}.test.ts`,
+)
+const withoutFiles = (paths: string[]) => paths.map((path) => `--path-ignore-patterns=${path}`)
+
 /** Some tests wait for a page to hang, so more processes run than there are cores. */
 const inBrowsers = async () =>
   runTests('browsers', [
@@ -98,6 +104,7 @@ const inBrowsers = async () =>
     await slowestFirst(),
     ...withBrowsers,
     ...testFiles(once),
+    ...withoutFiles(inEachBrowser),
   ])
 
 /** Pages in the sandbox of one browser (src/testing/browsers/all-browsers.ts). */
@@ -109,7 +116,7 @@ const inSandbox = (browser: string): Step => [
     const ignored = testFiles([...once, ...(hasLibraries ? [] : ['corpus/libraries'])])
     return runTests(
       `sandbox-${browser}`,
-      [...sandboxed, ...ignored.map((path) => `--path-ignore-patterns=${path}`)],
+      [...sandboxed, ...inEachBrowser, ...withoutFiles(ignored)],
       ['env', `TEST_BROWSER=${browser}`],
     )
   },

@@ -1,6 +1,8 @@
 /** Milliseconds that a busy machine may need. */
 const untilMs = 45_000
-const pollMs = 10
+/** The pause between polls grows: what has not come at once takes longer, and a poll takes time. */
+const firstPauseMs = 10
+const lastPauseMs = 100
 
 type Poll<T> = () => T | false | undefined | Promise<T | false | undefined>
 
@@ -12,13 +14,9 @@ export async function until<T>(poll: Poll<T>, ms = untilMs): Promise<T> {
 }
 
 /** Polls until a result is truthy and returns it; undefined after `ms` milliseconds. */
-export async function findWithin<T>(
-  poll: Poll<T>,
-  ms: number,
-  pauseMs = pollMs,
-): Promise<T | undefined> {
+export async function findWithin<T>(poll: Poll<T>, ms: number): Promise<T | undefined> {
   const deadline = performance.now() + ms
-  for (;;) {
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(1.5 * pauseMs, lastPauseMs)) {
     const found = await poll()
     if (found !== undefined && found !== false) return found
     if (performance.now() > deadline) return undefined

@@ -13,6 +13,8 @@ import { previewPages } from '../viewer/preview-page.ts'
 import { PreviewBrowser } from './preview-browser.ts'
 
 setDefaultTimeout(120_000)
+/** The time of a page on a busy machine, where the one of production may end first. */
+const busyMs = 110_000
 const installed = findBrowser('chromium') ?? ''
 const show = previewPages(readPublic(), systemClock, async () => undefined)
 const signal = AbortSignal.timeout(3_600_000)
@@ -43,7 +45,7 @@ function open(
   writeFileSync(path, `#!/bin/sh\necho $$ >> ${folder}/starts\nexec ${body} "$@"\n`, {
     mode: 0o755,
   })
-  browser = new PreviewBrowser(path, dataDir, log, limits)
+  browser = new PreviewBrowser(path, dataDir, log, { totalMs: busyMs, ...limits })
   browser.register(show)
 }
 

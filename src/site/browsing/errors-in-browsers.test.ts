@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { sharedBrowsers } from '../../testing/browsers/all-browsers.ts'
-import { type Browser, findBrowser } from '../../testing/browsers/browser.ts'
+import { type Browser, findForPages } from '../../testing/browsers/browser.ts'
 import { serve } from '../../testing/fixtures/serve.ts'
 import {
   startTestServer,
@@ -76,7 +76,7 @@ const searched = [
 ]
 
 for (const [name, openBrowser] of sharedBrowsers) {
-  const path = findBrowser(name)
+  const path = findForPages(name)
   describe.skipIf(path === undefined)(`errors of pages in ${name}`, () => {
     let t: TestServer
     let server: ReturnType<typeof serve>

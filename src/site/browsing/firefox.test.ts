@@ -1,19 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { findByName, operatorLink } from '../../people/people.ts'
+import { sharedBrowsers } from '../../testing/browsers/all-browsers.ts'
 import {
   type Browser,
   findBrowser,
   findInBrowser,
   type Tab,
 } from '../../testing/browsers/browser.ts'
-import { openFirefox } from '../../testing/browsers/firefox.ts'
 import { fund, password } from '../../testing/fixtures/people.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { isThorough } from '../../testing/thorough.ts'
 
 const ms = 120_000
 const waitMs = 30_000
-const path = findBrowser('firefox')
+/** The browser of the tests beside this one, unless they run in another. */
+const firefox = sharedBrowsers.find(([name]) => name === 'firefox')
+const path = firefox && findBrowser('firefox')
 
 /** Saves the level of its sound. */
 const humming = `<!doctype html><title>Hum</title><script>
@@ -43,7 +46,7 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
     rows = await ann.publish({ title: 'Row by Row', store: true })
     await ben.call('POST', `/apps/${harbour}/remix`, {})
     await ben.call('PUT', `/explore/${harbour}/review`, { stars: 5, text: 'Calm and quick.' })
-    browser = await openFirefox(path ?? '')
+    if (firefox && path) browser = await firefox[1](path)
   }, ms)
   afterAll(async () => {
     await browser.close()
@@ -144,7 +147,7 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
     ms,
   )
 
-  test(
+  test.if(isThorough)(
     'creates an account, keeps the theme and signs out',
     async () => {
       const tab = await browser.open()
@@ -218,7 +221,7 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
     ms,
   )
 
-  test(
+  test.if(isThorough)(
     'sets the server up as its operator, features an item and changes a setting',
     async () => {
       const tab = await browser.open()
@@ -247,7 +250,7 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
       await tab.goto(`${origin}/console/audit`)
       await becomes(tab, "document.querySelector('tbody')?.textContent.includes('MARGIN_PERCENT')")
       expect(tab.seen()).toEqual([])
-      await tab.close()
+      await leave(tab)
     },
     ms,
   )

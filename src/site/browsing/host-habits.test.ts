@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 
 import { findBrowser } from '../../testing/browsers/browser.ts'
 import { type BrowserSession, openServedSession } from '../../testing/browsers/session.ts'
@@ -189,10 +189,16 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages of other hosts in 
   let origin = ''
   let close: BrowserSession['close']
   let cookie = ''
+  /** A page of a person, which shows one app after the other. A new one starts a process. */
+  let page: Page
 
   beforeAll(async () => {
     ;({ t, browser, origin, close } = await openServedSession())
     cookie = (await createTestSession(t, await createTestPerson(t, 'olga', 1n))).cookie
+    const context = await browser.newContext()
+    const [name = '', value = ''] = cookie.split('=')
+    await context.addCookies([{ name, value, url: origin }])
+    page = await context.newPage()
   }, ms)
   afterAll(() => close())
 
@@ -209,10 +215,6 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages of other hosts in 
       const { status } = await t.call('PUT', `/apps/${id}/consent`, { headers, body })
       expect(status).toBe(200)
     }
-    const context = await browser.newContext()
-    const [name = '', value = ''] = cookie.split('=')
-    await context.addCookies([{ name, value, url: origin }])
-    const page = await context.newPage()
     await page.goto(`${origin}/a/${id}`)
     if (!isAgreed) {
       const no = page.getByRole('alertdialog').getByRole('button', { name: 'Not now' })
@@ -222,9 +224,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages of other hosts in 
     }
     const output = page.frameLocator('iframe').locator('output')
     await output.filter({ hasText: /./ }).waitFor()
-    const text = await output.textContent()
-    await context.close()
-    return JSON.parse(text ?? '')
+    return JSON.parse((await output.textContent()) ?? '')
   }
 
   test.each(habits)(
@@ -250,13 +250,11 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages of other hosts in 
         { path: 'data.csv', text: 'name,age' },
       ]
       const sent = await (await t.agent('ann')).call('POST', '/apps', { files })
-      const page = await browser.newPage()
       await page.goto(`${origin}/a/${sent.text('app.id')}`)
       const output = page.frameLocator('iframe').locator('output')
       await output.filter({ hasText: /./ }).waitFor()
       const value = JSON.parse((await output.textContent()) ?? '')
       expect(value).toEqual(['name,age', 8, expect.stringContaining('none.csv')])
-      await page.close()
     },
     ms,
   )

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { recordOf } from '../../kernel/schema.ts'
 import { openServedBrowser, sharedBrowsers } from '../../testing/browsers/all-browsers.ts'
-import { type Browser, findBrowser } from '../../testing/browsers/browser.ts'
+import { type Browser, findForPages } from '../../testing/browsers/browser.ts'
 import type { TestServer } from '../../testing/fixtures/test-server.ts'
 import { until } from '../../testing/until.ts'
 
@@ -63,7 +63,7 @@ const countFrames = (gif: string): number =>
   [...gif.matchAll(/\x21\xf9\x04[\s\S]{4}\x00\x2c/g)].length
 
 for (const [name, openBrowser] of sharedBrowsers) {
-  const path = findBrowser(name)
+  const path = findForPages(name)
   describe.skipIf(path === undefined)(`moments in ${name}`, () => {
     let t: TestServer
     let browser: Browser

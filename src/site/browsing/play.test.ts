@@ -5,7 +5,11 @@ import type { Browser } from 'playwright-core'
 import { minute } from '../../kernel/time.ts'
 import { findViolations } from '../../testing/browsers/axe.ts'
 import { findBrowser, findWhole } from '../../testing/browsers/browser.ts'
-import { type BrowserSession, openServedSession } from '../../testing/browsers/session.ts'
+import {
+  borrowBrowser,
+  type BrowserSession,
+  openServedSession,
+} from '../../testing/browsers/session.ts'
 import { touchPhone } from '../../testing/browsers/targets.ts'
 import { createTestPerson, createTestSession, password } from '../../testing/fixtures/people.ts'
 import type { TestAgent, TestServer } from '../../testing/fixtures/test-server.ts'
@@ -49,7 +53,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('playing in chromium', ()
   let id = ''
 
   beforeAll(async () => {
-    ;({ t, browser, origin, close } = await openServedSession(findWhole))
+    ;({ t, browser, origin, close } = await openServedSession())
     ann = await t.agent('ann')
     id = await ann.publish({ title, html, store: true })
   }, ms)
@@ -58,7 +62,8 @@ describe.skipIf(findBrowser('chromium') === undefined)('playing in chromium', ()
   test(
     'gives a game all pixels of a phone, and its bar the whole title',
     async () => {
-      const context = await browser.newContext(touchPhone)
+      const { browser: whole, giveBack } = await borrowBrowser(findWhole() ?? '')
+      const context = await whole.newContext(touchPhone)
       const page = await context.newPage()
       await page.goto(`${origin}/a/${id}`)
       await page.locator('header h1').waitFor()
@@ -75,7 +80,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('playing in chromium', ()
       await page.evaluate(watchBar)
       await page.touchscreen.tap(195, 8)
       await page.evaluate('self.barReturns')
-      await context.close()
+      await giveBack()
     },
     ms,
   )
@@ -229,7 +234,10 @@ describe.skipIf(findBrowser('chromium') === undefined)('playing in chromium', ()
     async () => {
       const save = `addEventListener('pagehide', () => { localStorage.word = 'saved' })`
       const files = [
-        { path: 'index.html', text: `<a href=two.html>on</a><script>${save}</script>` },
+        {
+          path: 'index.html',
+          text: `<body style="padding-top:6rem"><a href=two.html>on</a><script>${save}</script>`,
+        },
         {
           path: 'two.html',
           text: '<p></p><script>document.querySelector("p").textContent = localStorage.word</script>',

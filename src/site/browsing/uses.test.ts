@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import type { Browser, BrowserContext, FrameLocator, Page } from 'playwright-core'
 
-import { findBrowser, findWhole } from '../../testing/browsers/browser.ts'
+import { findBrowser } from '../../testing/browsers/browser.ts'
 import { type BrowserSession, openServedSession } from '../../testing/browsers/session.ts'
 import { createTestPerson, createTestSession } from '../../testing/fixtures/people.ts'
 import type { TestServer } from '../../testing/fixtures/test-server.ts'
@@ -10,8 +10,8 @@ import { until } from '../../testing/until.ts'
 
 const ms = 180_000
 
-/** A page whose text hides what it uses. Its buttons use a part each. */
-const hiding = `<!doctype html><title>Hidden</title>
+/** A page whose text hides what it uses. Its buttons, below the bar, use a part each. */
+const hiding = `<!doctype html><title>Hidden</title><body style="padding-top:6rem">
 <button>db</button><button>room</button><button>scores</button><button>shared</button><button>ai</button><output></output>
 <script>
 const app = window.service
@@ -36,7 +36,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('uses of an app in chromi
   let close: BrowserSession['close']
 
   beforeAll(async () => {
-    ;({ t, browser, origin, close } = await openServedSession(findWhole))
+    ;({ t, browser, origin, close } = await openServedSession())
   }, ms)
   afterAll(() => close())
 

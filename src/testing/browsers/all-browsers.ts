@@ -6,7 +6,15 @@ import { type BrowserContext, chromium } from 'playwright-core'
 
 import { serve } from '../fixtures/serve.ts'
 import { startTestServer, type TestServer } from '../fixtures/test-server.ts'
-import { addressBar, type Browser, localName, recorder, type Tab, viewport } from './browser.ts'
+import {
+  addressBar,
+  type Browser,
+  lessOptimizing,
+  localName,
+  recorder,
+  type Tab,
+  viewport,
+} from './browser.ts'
 import { openFirefox } from './firefox.ts'
 import { BrowserLender } from './lender.ts'
 import { openWebkit } from './webkit.ts'
@@ -93,6 +101,7 @@ async function openChromium(path: string): Promise<Browser> {
     ignoreDefaultArgs: true,
     args: [
       ...flags.split(' '),
+      ...lessOptimizing,
       `--disable-features=${addressBar.join()}`,
       `--user-data-dir=${profile}`,
       `--log-net-log=${log}`,

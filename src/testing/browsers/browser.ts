@@ -54,10 +54,14 @@ const ofPlaywright = [
   'ThirdPartyStoragePartitioning',
 ]
 
+/** Pages of tests run most code a few times. In CI it is not optimized, which took a seventh. */
+export const lessOptimizing = isThorough ? [] : ['--js-flags=--no-turbofan --no-maglev']
+
 /** Flags of Chromium for tests with Playwright. */
 export const chromiumFlags = [
   '--no-sandbox',
   '--disable-gpu',
+  ...lessOptimizing,
   `--disable-features=${[...addressBar, ...ofPlaywright].join()}`,
 ]
 
@@ -147,18 +151,13 @@ export const findWhole = (): string | undefined => findBrowser('chromium')
 
 /** A browser may never answer for a frame that it replaces meanwhile. */
 const resultMsMax = 5_000
-const pauseMs = 100
 
 /** Polls a browser until a result is there; undefined after `ms` milliseconds. */
 export const findInBrowser = <T>(
   poll: () => Promise<T | undefined>,
   ms: number,
 ): Promise<T | undefined> =>
-  findWithin(
-    () => Promise.race([poll(), Bun.sleep(resultMsMax).then(() => undefined)]),
-    ms,
-    pauseMs,
-  )
+  findWithin(() => Promise.race([poll(), Bun.sleep(resultMsMax).then(() => undefined)]), ms)
 
 /** Returns the field names of the messages that a top document recorded. */
 export async function receivedBy(evaluate: Tab['evaluate']): Promise<string[]> {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { sharedBrowsers } from '../browsers/all-browsers.ts'
-import { type Browser, findBrowser, findInBrowser, type Tab } from '../browsers/browser.ts'
+import { type Browser, findForPages, findInBrowser, type Tab } from '../browsers/browser.ts'
 import { MemoryAppSource } from '../fakes/memory-app-source.ts'
 import { openTarget, type Target } from '../red-team/target.ts'
 import { isPart } from '../thorough.ts'
@@ -21,7 +21,7 @@ const isSaved = "document.getElementById('copied')?.textContent.startsWith('A co
 
 /** Installs each folder, and opens its copy while the server does not respond. */
 for (const [name, openBrowser] of sharedBrowsers) {
-  const path = findBrowser(name)
+  const path = findForPages(name)
   describe.skipIf(path === undefined)(`the copies of folders open offline in ${name}`, () => {
     const hosted = new MemoryAppSource()
     let browser: Browser

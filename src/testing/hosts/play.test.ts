@@ -4,7 +4,7 @@ import { and, eq } from 'drizzle-orm'
 
 import { documents } from '../../apps/app-data/tables.ts'
 import { openServedBrowser, sharedBrowsers } from '../browsers/all-browsers.ts'
-import { type Browser, findBrowser, type Tab } from '../browsers/browser.ts'
+import { type Browser, findForPages, type Tab } from '../browsers/browser.ts'
 import type { TestServer } from '../fixtures/test-server.ts'
 import { until } from '../until.ts'
 
@@ -30,7 +30,7 @@ const game = `<!doctype html><title>Race</title><script>
 
 /** Opens pages for several devices or people in each browser. */
 for (const [name, openBrowser] of sharedBrowsers) {
-  const path = findBrowser(name)
+  const path = findForPages(name)
   describe.skipIf(path === undefined)(`playing together in ${name}`, () => {
     let t: TestServer
     let browser: Browser

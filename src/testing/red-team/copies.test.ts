@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { sharedBrowsers } from '../browsers/all-browsers.ts'
-import { type Browser, findBrowser, findInBrowser, type Tab } from '../browsers/browser.ts'
+import { type Browser, findForPages, findInBrowser, type Tab } from '../browsers/browser.ts'
 import { MemoryAppSource } from '../fakes/memory-app-source.ts'
 import { openTarget, type Target } from './target.ts'
 
@@ -18,7 +18,7 @@ const rejectsScope = (scope: string): string =>
 
 /** The worker of an installed app, in the browsers that run it as the sandbox expects. */
 for (const [name, openBrowser] of sharedBrowsers.filter(([one]) => one !== 'webkit')) {
-  const path = findBrowser(name)
+  const path = findForPages(name)
   describe.skipIf(path === undefined)(`the worker of an installed app, in ${name}`, () => {
     const hosted = new MemoryAppSource()
     let browser: Browser

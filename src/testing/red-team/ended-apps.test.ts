@@ -4,7 +4,7 @@ import type { HostedApp } from '../../apps/viewer/app-source.ts'
 import { sharedBrowsers } from '../browsers/all-browsers.ts'
 import {
   type Browser,
-  findBrowser,
+  findForPages,
   findInBrowser,
   type Tab,
   viewport,
@@ -36,7 +36,7 @@ async function messagesOf(tab: Tab, count: number): Promise<unknown> {
 
 /** An app ends while somebody has it open, in each browser. */
 for (const [name, openBrowser] of sharedBrowsers) {
-  const path = findBrowser(name)
+  const path = findForPages(name)
   describe.skipIf(path === undefined)(`an open app that ends, in ${name}`, () => {
     const hosted = new MemoryAppSource()
     let requests: string[] = []
