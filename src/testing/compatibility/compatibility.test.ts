@@ -176,7 +176,8 @@ for (const [name, openBrowser] of sharedBrowsers) {
           `${doctype}<script>top.postMessage({said:[localStorage.length,localStorage.left]},'*');for(let i=0;i<10005;i++)localStorage['k'+i]=i;onbeforeunload=()=>{localStorage.left=1}</script>`,
         )
         await waitForMessages(tab)
-        const isStored = `(()=>{const opened=indexedDB.open('saves');opened.onsuccess=()=>{const read=opened.result.transaction('apps').objectStore('apps').get('${id}');read.onsuccess=()=>{self.storedSaves=read.result?.size;opened.result.close()}};return self.storedSaves===10005})()`
+        // A read that has not ended would delay the next write.
+        const isStored = `new Promise((done)=>{const opened=indexedDB.open('saves');opened.onsuccess=()=>{const read=opened.result.transaction('apps').objectStore('apps').get('${id}');read.onsuccess=()=>{opened.result.close();done(read.result?.size===10005)}}})`
         expect(
           await findInBrowser(
             async () => (await tab.evaluate(isStored)) === true || undefined,
