@@ -34,7 +34,7 @@ test('an app that is deleted or taken down during the scan of a version does not
   const { begun, go } = pauseMethod(ctx.inspector, 'inspect')
   const [first, second] = [next(deleted), next(taken)]
   await begun
-  await moderation.takeDown(ctx, taken, 'spam')
+  await moderation.takeDown(ctx, taken, 'spam', 'operator')
   await ann.call('DELETE', `/apps/${deleted}`)
   go()
   expect((await first).code).toBe('not_found')
@@ -55,7 +55,7 @@ test('restoring an older version applies the current rules', async () => {
   const bad = await ann.publish({ html: page('bad') })
   await ann.call('POST', `/apps/${bad}/versions`, { html: page('better') })
   const ben = await agent('ben')
-  await moderation.takeDown(ctx, await ben.publish({ html: page('bad') }), 'spam')
+  await moderation.takeDown(ctx, await ben.publish({ html: page('bad') }), 'spam', 'operator')
   const back = await ann.call('POST', `/apps/${bad}/versions/1/restore`)
   expect(back.code).toBe('blocked_by_scan')
   expect((await ann.call('GET', `/apps/${bad}`)).body).toMatchObject({ app: { version: 2 } })

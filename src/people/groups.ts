@@ -5,7 +5,7 @@ import { afterCommit, type Db } from '../kernel/db/engine.ts'
 import { lock } from '../kernel/db/query.ts'
 import { rejectRequest } from '../kernel/errors.ts'
 import { groupMembersMax, groupsMax } from '../kernel/limits.ts'
-import { commandLine, recordAudit } from './audit/audit.ts'
+import { recordAudit } from './audit/audit.ts'
 import { findByName } from './people.ts'
 import { isGroupName } from './schemas.ts'
 import { groupMembers as members, people } from './tables.ts'
@@ -52,7 +52,7 @@ export async function setGroup(
   ctx: AppContext,
   group: string,
   names: readonly string[],
-  by = commandLine,
+  by: string,
 ): Promise<void> {
   if (!isGroupName(group))
     rejectRequest('A group needs a name of 1 to 100 letters, digits and . _ : / @ - or spaces.')

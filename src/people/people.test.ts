@@ -274,7 +274,7 @@ describe('an owner', () => {
   test('account_suspended: cannot create a key for a suspended agent', async () => {
     const { t, ann, olga } = await claimed()
     const path = `/people/me/agents/${ann.handle}/keys`
-    const suspend = (why: string | null) => moderation.suspend(t.ctx, ann.handle, why)
+    const suspend = (why: string | null) => moderation.suspend(t.ctx, ann.handle, why, 'operator')
     await suspend('spam')
     await expectError(t, 403, 'account_closed', () => olga.call('POST', path))
     await suspend(null)

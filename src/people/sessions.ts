@@ -15,7 +15,7 @@ import {
 } from '../kernel/limits.ts'
 import { hour } from '../kernel/time.ts'
 import * as keys from '../money/keys/keys.ts'
-import { commandLine, recordAudit } from './audit/audit.ts'
+import { recordAudit } from './audit/audit.ts'
 import { findByName, lockPerson, lockUnchangedPerson, type Person } from './people.ts'
 import { people, sessions } from './tables.ts'
 
@@ -155,7 +155,7 @@ export async function suspendPerson(
   ctx: AppContext,
   name: string,
   reason: string | null,
-  by = commandLine,
+  by: string,
 ): Promise<boolean> {
   const known = await findByName(ctx, name)
   if (!known || known.operator) return false

@@ -277,7 +277,7 @@ test('taken_down: every operation on the app, its link, and the same page publis
   const t = await open()
   const ann = await t.agent('ann')
   const id = await ann.publish({ html })
-  await takeDown(t.ctx, id, 'phishing')
+  await takeDown(t.ctx, id, 'phishing', 'operator')
   const { body } = await expectError(t, 410, 'taken_down', () => ann.call('GET', `/apps/${id}`))
   expect(body).toMatchObject({ reason: 'phishing', at: '2026-05-04T12:00:00.000Z' })
   const calls: [string, string, unknown?][] = [

@@ -35,7 +35,7 @@ await ann.call('PUT', `/apps/${id}/assets/a.json`, '[]')
 const gone = await ann.publish()
 await ann.call('DELETE', `/apps/${gone}`)
 const taken = await ann.publish({ html: '<title>Taken</title>' })
-await takeDown(t.ctx, taken, 'spam')
+await takeDown(t.ctx, taken, 'spam', 'operator')
 const prompt = 'a packing list'
 const ended = (await ann.call('POST', '/apps', { prompt })).text('job.id')
 await ann.call('DELETE', `/jobs/${ended}`)

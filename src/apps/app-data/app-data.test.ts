@@ -322,7 +322,7 @@ test('the maker and the operator list and delete records, with their authors', a
 test('a takedown ends the data of an app for its players', async () => {
   const gus = await guest()
   await set(gus, 'a/1', {})
-  await takeDown(t.ctx, app, 'spam')
+  await takeDown(t.ctx, app, 'spam', 'operator')
   await expectError(t, 410, 'taken_down', () => get(gus, 'a/1'))
   await expectError(t, 410, 'taken_down', () => gus('POST', '/player', {}))
 })

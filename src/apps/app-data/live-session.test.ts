@@ -207,7 +207,7 @@ test('a page that floods its connection is closed, and an app that is taken down
   expect((await large.closed).code).toBe(1_008)
   const page = await gus.connect()
   await keepLive(t.ctx)
-  await takeDown(t.ctx, app, 'spam')
+  await takeDown(t.ctx, app, 'spam', 'operator')
   await keepLive(t.ctx)
   expect((await page.closed).code).toBe(1_008)
 })
@@ -229,7 +229,7 @@ test('a connection ends at once with the session, the suspension or the audience
   const signOut = { headers: { ...olga.headers, 'sec-fetch-site': 'same-origin' } }
   expect((await t.call('DELETE', '/session', signOut)).status).toBe(200)
   expect((await olga.page.closed).code).toBe(1_008)
-  await suspendPerson(t.ctx, 'pat', 'spam')
+  await suspendPerson(t.ctx, 'pat', 'spam', 'operator')
   expect((await pat.page.closed).code).toBe(1_008)
   const guestPage = await (await guest()).connect()
   guestPage.send('join', { room: 'lobby' })
@@ -244,7 +244,7 @@ test('a connection ends at once with the session, the suspension or the audience
 
 test('a connection ends at once when its player leaves the group that may open the app', async () => {
   const gina = await createTestPerson(t, 'gina')
-  await setGroup(t.ctx, 'design', ['gina'])
+  await setGroup(t.ctx, 'design', ['gina'], 'operator')
   const ann = await t.agent('ann')
   const open = { audience: 'people', groups: ['design'] }
   expect((await ann.call('PATCH', `/apps/${app}/audience`, open)).status).toBe(200)
@@ -254,7 +254,7 @@ test('a connection ends at once when its player leaves the group that may open t
     return openSession(`http://localhost:${server.port}/api/apps/${app}/live`, { headers })
   }
   const first = await connect()
-  await setGroup(t.ctx, 'design', [])
+  await setGroup(t.ctx, 'design', [], 'operator')
   expect((await first.closed).code).toBe(1_008)
   await setProvidedGroups(t.ctx, gina.person.id, ['design'])
   const second = await connect()
@@ -274,7 +274,7 @@ test('a change at another server of the database ends a connection, too', async 
   const send = spyOn(t.ctx.signals, 'send')
   // The other server changes the database, and its signal follows.
   const announce = spyOn(t.ctx.state.accessChanges, 'announce').mockImplementation(() => undefined)
-  await suspendPerson(t.ctx, 'olga', 'spam')
+  await suspendPerson(t.ctx, 'olga', 'spam', 'operator')
   expect(announce).toHaveBeenCalledWith(who.person.id)
   announce.mockRestore()
   t.ctx.state.accessChanges.announce(who.person.id)

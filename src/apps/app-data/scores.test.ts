@@ -136,7 +136,7 @@ test('scores end with the app, are exported, and keep their guest', async () => 
   await submit(gus, 3)
   t.clock.advance(40 * 24 * 3_600_000)
   expect(await forgetGuests(t.ctx)).toBe(0)
-  await takeDown(t.ctx, app, 'spam')
+  await takeDown(t.ctx, app, 'spam', 'operator')
   await expectError(t, 410, 'taken_down', () => submit(gus, 4))
   await expectError(t, 410, 'taken_down', () => gus('GET', '/scores'))
 })

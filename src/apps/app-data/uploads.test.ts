@@ -166,7 +166,7 @@ test('the maker sees who uploaded a file, and deletes it', async () => {
 test('a takedown ends the addresses of uploads', async () => {
   const url = await urlFor(await person('olga'))
   const address = await addressOf(app)
-  await takeDown(t.ctx, app, 'spam')
+  await takeDown(t.ctx, app, 'spam', 'operator')
   // On PostgreSQL, the viewer trusts what it read for half a second.
   t.clock.advance(1_000)
   expect((await load(address, url)).status).toBe(404)

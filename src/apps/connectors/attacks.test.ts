@@ -227,9 +227,9 @@ test('a suspended person or agent stops the connector, and lifting it resumes', 
     const { body } = await callWithToken(t, access, 'get_me')
     return recordOf(recordOf(recordOf(body)['result'])['structuredContent'])['code']
   }
-  await suspendPerson(t.ctx, 'olga', 'Spam.')
+  await suspendPerson(t.ctx, 'olga', 'Spam.', 'operator')
   expect(await code()).toBe('account_closed')
-  await suspendPerson(t.ctx, 'olga', null)
+  await suspendPerson(t.ctx, 'olga', null, 'operator')
   expect(await code()).toBeUndefined()
   await t.ctx.db.tx((db) => suspendAgent(t.ctx, db, ann.handle, 'Spam.'))
   t.ctx.keys.forget()
@@ -241,7 +241,7 @@ test('a suspended person redeems no code and refreshes no token', async () => {
   const { refresh, signIn } = await connect(t, browser, ann.handle)
   const waiting = new SignIn(t, client)
   const code = await waiting.approve(browser, ann.handle)
-  await suspendPerson(t.ctx, 'olga', 'Spam.')
+  await suspendPerson(t.ctx, 'olga', 'Spam.', 'operator')
   await expectError(t, 400, 'invalid_grant', () => waiting.redeem(code))
   await expectError(t, 400, 'invalid_grant', () => signIn.refresh(refresh))
 })

@@ -93,7 +93,7 @@ test('an invalid cover and a stranger change nothing', async () => {
 
 test('the cover of a quarantined app is not served', async () => {
   const put = await ann.call('PUT', `/apps/${app}/cover`, { image: await dataUrl() })
-  await quarantine(t.ctx, app, 'checked')
+  await quarantine(t.ctx, app, 'checked', 'operator')
   expect((await get(put.text('cover.small'))).status).toBe(404)
 })
 

@@ -222,7 +222,7 @@ describe('a search', () => {
     expect(await titles('q=ship')).toEqual([])
     await ann.call('POST', `/apps/${id}/restore`)
     await change({ store: true })
-    await takeDown(t.ctx, id, 'spam')
+    await takeDown(t.ctx, id, 'spam', 'operator')
     expect(await titles('q=ship')).toEqual([])
   })
 })
@@ -343,7 +343,7 @@ describe('an item', () => {
 
   test('that was taken down is 410 everywhere at once', async () => {
     const id = await share(ann, 'Boat')
-    await takeDown(t.ctx, id, 'spam')
+    await takeDown(t.ctx, id, 'spam', 'operator')
     for (const path of [`/explore/${id}`, `/explore/${id}/source`]) {
       const { body } = await expectError(t, 410, 'taken_down', () => t.call('GET', path))
       expect(body).toMatchObject({ reason: 'spam' })

@@ -140,7 +140,7 @@ test('is only for items on Explore', async () => {
   await capture()
   const cover = (await entriesOf(id))[0]?.after?.large
   expect(await statusOf(cover)).toBe(200)
-  await quarantine(t.ctx, id, 'checked')
+  await quarantine(t.ctx, id, 'checked', 'operator')
   await expectError(t, 404, 'not_found', () => read())
   expect(await statusOf(cover)).toBe(404)
 })

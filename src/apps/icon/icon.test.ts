@@ -204,9 +204,9 @@ test('no_icon_model, no key, someone else’s app, one that was taken down, no c
     await expectError(t, 404, 'not_found', () => ben.call(method, path(), body))
   }
   const icon = (await put({ make: true })).text('icon')
-  await quarantine(t.ctx, app, 'reported')
+  await quarantine(t.ctx, app, 'reported', 'operator')
   expect((await t.request('GET', new URL(icon).pathname)).status).toBe(404)
-  await takeDown(t.ctx, app, 'phishing')
+  await takeDown(t.ctx, app, 'phishing', 'operator')
   await expectError(t, 410, 'taken_down', () => put({ make: true }))
   await expectError(t, 410, 'taken_down', () => ann.call('DELETE', path()))
   expect((await t.request('GET', new URL(icon).pathname)).status).toBe(410)

@@ -75,7 +75,7 @@ test('an app that was taken down is exported without its pages', async () => {
   const dora = await t.agent('dora')
   const id = await dora.publish({ title: 'Gone' })
   const { takeDown } = await import('../moderation/moderation.ts')
-  await takeDown(t.ctx, id, 'phishing')
+  await takeDown(t.ctx, id, 'phishing', 'operator')
   const files = unzipSync((await dora.call('GET', '/me/export')).bytes)
   expect(Object.keys(files).filter((path) => path.startsWith('apps/'))).toEqual([
     `apps/${id}/app.json`,

@@ -3,7 +3,7 @@ import type { Db } from '../../kernel/db/engine.ts'
 import { day } from '../../kernel/time.ts'
 import { sentence } from '../../kernel/words/message.ts'
 import { suspendAgent } from '../../people/agents/agents.ts'
-import { commandLine, deleteAuditBefore, recordAudit } from '../../people/audit/audit.ts'
+import { deleteAuditBefore, recordAudit } from '../../people/audit/audit.ts'
 import { type Notification, notify } from '../../people/notifications/notifications.ts'
 import { setPageHidden } from '../../people/own-profile.ts'
 import { findByName, normalizeName } from '../../people/people.ts'
@@ -51,7 +51,7 @@ const decideApp = (
   })
 
 /** Takes an app down: its operations and its link return 410, and its pages are blocked. */
-export const takeDown = (ctx: AppContext, item: string, why: string, by = commandLine) =>
+export const takeDown = (ctx: AppContext, item: string, why: string, by: string) =>
   decideApp(
     ctx,
     { did: 'takedown', item, why, by },
@@ -77,10 +77,10 @@ const lift = (
   )
 
 /** Undoes a takedown. The app is live and off Explore. */
-export const reinstate = (ctx: AppContext, item: string, why: string, by = commandLine) =>
+export const reinstate = (ctx: AppContext, item: string, why: string, by: string) =>
   lift(ctx, { did: 'restore', item, why, by }, (db) => takedowns.reinstateApp(ctx, db, item))
 
-export const quarantine = (ctx: AppContext, item: string, why: string, by = commandLine) =>
+export const quarantine = (ctx: AppContext, item: string, why: string, by: string) =>
   decideApp(
     ctx,
     { did: 'hold', item, why, by },
@@ -89,7 +89,7 @@ export const quarantine = (ctx: AppContext, item: string, why: string, by = comm
   )
 
 /** Releases an app from quarantine and restores its place on Explore. */
-export const release = (ctx: AppContext, item: string, why: string, by = commandLine) =>
+export const release = (ctx: AppContext, item: string, why: string, by: string) =>
   lift(ctx, { did: 'release', item, why, by }, (db) => quarantines.releaseApp(ctx, db, item))
 
 /** A granted appeal reinstates or releases the app. */
@@ -98,7 +98,7 @@ export const decideAppeal = (
   item: string,
   isGranted: boolean,
   reply: string,
-  by = commandLine,
+  by: string,
 ): Promise<boolean> => {
   const state = isGranted ? 'granted' : 'denied'
   return decide(ctx, { by, did: state, item, why: reply }, async (db) => {
@@ -125,7 +125,7 @@ export const decideAppeal = (
   })
 }
 
-export const dismiss = (ctx: AppContext, item: string, why: string, by = commandLine) =>
+export const dismiss = (ctx: AppContext, item: string, why: string, by: string) =>
   decide(ctx, { by, did: 'dismiss', item, why }, (db) => closeReports(ctx, db, { app: item }))
 
 /** Returns a decision about a person, whom the audit log has by their normalized name. */
@@ -137,14 +137,14 @@ const aboutPerson = (did: string, item: string, why: string, by: string): Decisi
 })
 
 /** Closes the reports about the page of a person. */
-export const dismissPage = (ctx: AppContext, name: string, why: string, by = commandLine) =>
+export const dismissPage = (ctx: AppContext, name: string, why: string, by: string) =>
   decide(ctx, aboutPerson('dismiss-page', name, why, by), async (db) => {
     const person = await findByName(ctx, name)
     return person !== undefined && closeReports(ctx, db, { person: person.id })
   })
 
 /** Hides the page of a person from everyone else, and closes its reports. */
-export const hidePage = (ctx: AppContext, name: string, why: string, by = commandLine) =>
+export const hidePage = (ctx: AppContext, name: string, why: string, by: string) =>
   decide(ctx, aboutPerson('hide-page', name, why, by), async (db) => {
     const person = await setPageHidden(ctx, db, name, why)
     if (person) await closeReports(ctx, db, { person: person.id })
@@ -152,7 +152,7 @@ export const hidePage = (ctx: AppContext, name: string, why: string, by = comman
   })
 
 /** Shows the page of a person again. */
-export const showPage = (ctx: AppContext, name: string, by = commandLine) =>
+export const showPage = (ctx: AppContext, name: string, by: string) =>
   decide(ctx, aboutPerson('show-page', name, '', by), async (db) => {
     const person = await setPageHidden(ctx, db, name, null)
     return person !== undefined
@@ -163,7 +163,7 @@ export async function suspend(
   ctx: AppContext,
   handle: string,
   why: string | null,
-  by = commandLine,
+  by: string,
 ): Promise<boolean> {
   const did = why === null ? 'unsuspend' : 'suspend'
   const decision = { by, did, item: `@${handle}`, why: why ?? '' }
@@ -176,7 +176,7 @@ export async function suspend(
   return isDone
 }
 
-export const block = (ctx: AppContext, sha256: string, why: string, by = commandLine) =>
+export const block = (ctx: AppContext, sha256: string, why: string, by: string) =>
   decide(ctx, { by, did: 'block', item: sha256, why }, async (db) => {
     const page = { sha256, app: '', reason: why, at: ctx.clock.now() }
     const isNew = await blockPage(db, page)
@@ -184,7 +184,7 @@ export const block = (ctx: AppContext, sha256: string, why: string, by = command
     return isNew
   })
 
-export const unblock = (ctx: AppContext, sha256: string, why: string, by = commandLine) =>
+export const unblock = (ctx: AppContext, sha256: string, why: string, by: string) =>
   decide(ctx, { by, did: 'unblock', item: sha256, why }, async (db) => {
     const isBlocked = await unblockPage(db, sha256)
     if (isBlocked) await takedowns.rescanPage(db, sha256)
@@ -192,7 +192,7 @@ export const unblock = (ctx: AppContext, sha256: string, why: string, by = comma
   })
 
 /** Requests a rescan of an app, or of all apps with `all`. Maintenance runs it. */
-export const rescan = (ctx: AppContext, item: string, by = commandLine) =>
+export const rescan = (ctx: AppContext, item: string, by: string) =>
   decide(ctx, { by, did: 'rescan', item, why: '' }, (db) =>
     requestRescan(db, item === 'all' ? undefined : item),
   )

@@ -165,7 +165,7 @@ test('lists an identical report of the same reporter once', async () => {
   const [first, other] = ['It asks for a password.', 'And for a card.']
   expect((await texts()).toSorted()).toEqual([other, other, first, first])
   // After a decision, the same report is a new one. The repeats count for the limit.
-  await moderation.dismiss(t.ctx, id, '')
+  await moderation.dismiss(t.ctx, id, '', 'operator')
   expect((await send(id, ben, { text: first })).status).toBe(201)
   expect(await texts()).toEqual([first])
   await expectError(t, 429, 'rate_limited', () => send(id, ben, { text: first }))
@@ -195,7 +195,7 @@ test('rejects invalid reports', async () => {
   const gone = await ann.publish({ html: '<title>Gone</title>' })
   await ann.call('DELETE', `/apps/${gone}`)
   await expectError(t, 404, 'not_found', () => send(gone, '198.51.100.1'))
-  await moderation.takeDown(t.ctx, id, 'phishing')
+  await moderation.takeDown(t.ctx, id, 'phishing', 'operator')
   await expectError(t, 410, 'taken_down', () => send(id, '198.51.100.1'))
   await expectError(t, 413, 'too_large', () =>
     send(id, '198.51.100.1', { text: 'x'.repeat(70_000) }),
@@ -236,7 +236,7 @@ test('three phishing or malware reports quarantine an app until its release', as
   expect(String((await t.request('GET', `/a/${id}`)).body)).toContain('Warning')
   expect((await t.request('GET', `/a/${id}/data`)).code).toBe('held')
 
-  expect(await moderation.release(t.ctx, id, 'it is fine')).toBe(true)
+  expect(await moderation.release(t.ctx, id, 'it is fine', 'operator')).toBe(true)
   t.clock.advance(500)
   expect(await stands()).toEqual(before)
   // Closed reports do not count again.
@@ -247,7 +247,7 @@ test('three phishing or malware reports quarantine an app until its release', as
 test('a maker can change a quarantined app; it is listed after its release', async () => {
   await open()
   const id = await ann.publish()
-  await moderation.quarantine(t.ctx, id, 'a look')
+  await moderation.quarantine(t.ctx, id, 'a look', 'operator')
   const on = await ann.call('PATCH', `/apps/${id}`, { store: true })
   expect(on.body).toMatchObject({ app: { listed: 'pending', store: true } })
   expect(on.text('note')).toContain('when the operator releases it')
@@ -256,11 +256,11 @@ test('a maker can change a quarantined app; it is listed after its release', asy
   expect((await t.call('GET', `/explore/${id}`)).code).toBe('not_found')
   const ben = await t.agent('ben')
   expect((await ben.call('POST', `/apps/${id}/remix`)).code).toBe('not_found')
-  await moderation.release(t.ctx, id, '')
+  await moderation.release(t.ctx, id, '', 'operator')
   expect((await t.call('GET', `/explore/${id}`)).body).toMatchObject({ item: { version: 2 } })
-  await moderation.quarantine(t.ctx, id, 'again')
+  await moderation.quarantine(t.ctx, id, 'again', 'operator')
   await ann.call('PATCH', `/apps/${id}`, { store: false })
-  await moderation.release(t.ctx, id, '')
+  await moderation.release(t.ctx, id, '', 'operator')
   expect((await ann.call('GET', `/apps/${id}`)).body).toMatchObject({ app: { listed: 'off' } })
 })
 

@@ -169,7 +169,7 @@ test('takedowns and publishes of the same page take locks in one order', async (
     await db.update(apps).set({ remixes: 1 }).where(eq(apps.id, id))
   })
   await locked.promise
-  const down = takeDown(t.ctx, id, 'phishing')
+  const down = takeDown(t.ctx, id, 'phishing', 'operator')
   await untilBlocked(tx)
   gate.resolve()
   await Promise.all([keeping, down])

@@ -130,7 +130,7 @@ describe('the page of a person', () => {
       ['hide-page', 'show-page'],
       ['suspend', 'unsuspend'],
     ] as const) {
-      const hidden = await decide(t.ctx, hide, { item: person.name, why: 'spam' })
+      const hidden = await decide(t.ctx, hide, { item: person.name, why: 'spam', by: 'operator' })
       expect(hidden?.ok).toBe(true)
       await isGone('loud-one')
       if (hide === 'hide-page') {
@@ -139,7 +139,7 @@ describe('the page of a person', () => {
         await call('PATCH', '/people/me/profile', { public: true })
         await isGone('loud-one')
       }
-      await decide(t.ctx, show, { item: person.name, why: '' })
+      await decide(t.ctx, show, { item: person.name, why: '', by: 'operator' })
       expect((await t.call('GET', '/people/@loud-one')).status).toBe(200)
       expect(await sitemap()).toContain('/@loud-one<')
     }

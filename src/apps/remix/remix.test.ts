@@ -177,7 +177,7 @@ describe('the same ref', () => {
   test('returns no page when the copy was taken down', async () => {
     const id = await ann.publish(priced)
     const first = await remix(ben, id, { ref: 'remix-0001' })
-    await takeDown(t.ctx, first.text('app.id'), 'spam')
+    await takeDown(t.ctx, first.text('app.id'), 'spam', 'operator')
     await expectError(t, 410, 'taken_down', () => remix(ben, id, { ref: 'remix-0001' }))
   })
 
@@ -244,7 +244,7 @@ describe('during the scan the original may', () => {
   test('be taken down, delisted or deleted without a charge', async () => {
     const ends: [(id: string) => Promise<unknown>, string][] = [
       // The scan knows the blocked page and runs first.
-      [(id) => takeDown(t.ctx, id, 'spam'), 'blocked_by_scan'],
+      [(id) => takeDown(t.ctx, id, 'spam', 'operator'), 'blocked_by_scan'],
       [(id) => ann.call('PATCH', `/apps/${id}`, { store: false }), 'not_found'],
       [(id) => ann.call('DELETE', `/apps/${id}`), 'not_found'],
       [(id) => ann.call('PATCH', `/apps/${id}`, { remix: 'off' }), 'no_remix'],
@@ -291,7 +291,7 @@ describe('a remix is rejected', () => {
       expect(body).toEqual(none.body)
     }
     const down = await ann.publish({ ...priced, html: `${html}!` })
-    await takeDown(t.ctx, down, 'spam')
+    await takeDown(t.ctx, down, 'spam', 'operator')
     await expectError(t, 410, 'taken_down', () => remix(ben, down))
     await expectError(t, 410, 'taken_down', () => remix(ann, down))
   })
@@ -352,7 +352,7 @@ describe('a remix is rejected', () => {
     const id = await ann.publish(priced)
     const cy = await t.agent('cyd')
     const same = await cy.publish({ html })
-    await takeDown(t.ctx, same, 'spam')
+    await takeDown(t.ctx, same, 'spam', 'operator')
     const { body } = await expectError(t, 422, 'blocked_by_scan', () => remix(ben, id))
     expect(body).toMatchObject({ reasons: [expect.stringContaining('known.bad')] })
   })

@@ -78,7 +78,7 @@ test('invalid and forbidden texts are rejected', async () => {
   for (const replyTo of [other, 'A'.repeat(12)]) {
     await expectError(t, 404, 'not_found', () => comment(ben, 'Hello', { replyTo }))
   }
-  await takeDown(t.ctx, boat, 'spam')
+  await takeDown(t.ctx, boat, 'spam', 'operator')
   await expectError(t, 410, 'taken_down', () => comment(ben, 'Hello'))
   await expectError(t, 410, 'taken_down', () => t.call('GET', `/explore/${boat}/comments`))
 })
@@ -118,8 +118,8 @@ test('an author removes a comment, the maker hides it, and others cannot', async
 
 test('the operator hides a comment, with an audit entry', async () => {
   const id = (await comment(ben, 'Buy at spam.test')).text('comment.id')
-  expect(await hideFeedback(t.ctx, id, 'spam')).toBe(true)
-  expect(await hideFeedback(t.ctx, id, 'spam')).toBe(false)
+  expect(await hideFeedback(t.ctx, id, 'spam', 'operator')).toBe(true)
+  expect(await hideFeedback(t.ctx, id, 'spam', 'operator')).toBe(false)
   expect(await listComments()).toEqual([])
   expect(await listAudit(t.ctx, 5, boat)).toMatchObject([{ did: 'hide', why: 'spam' }])
 })

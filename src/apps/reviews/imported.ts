@@ -4,7 +4,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { commentCharsMax, reviewCharsMax } from '../../kernel/limits.ts'
 import type { Agent } from '../../people/agents/agents.ts'
-import { commandLine, recordAudit } from '../../people/audit/audit.ts'
+import { recordAudit } from '../../people/audit/audit.ts'
 import { deleteUses } from '../explore/uses.ts'
 import { type Comment, hideComment } from './comments.ts'
 import { hideReview, type Review, validateText } from './reviews.ts'
@@ -102,7 +102,7 @@ export const hideFeedback = (
   ctx: AppContext,
   id: string,
   why: string,
-  by = commandLine,
+  by: string,
 ): Promise<boolean> =>
   ctx.db.tx(async (db) => {
     const item = (await hideReview(ctx, db, id)) ?? (await hideComment(ctx, db, id))

@@ -74,7 +74,7 @@ test('only the owner can preview a version, until it is taken down', async () =>
   for (const version of [0, 3, '01', '1e0', '-1', '9999999', 'x', '%00']) {
     expect([version, (await olga.open(at(version))).status]).toEqual([version, 404])
   }
-  await takeDown(t.ctx, id, 'phishing')
+  await takeDown(t.ctx, id, 'phishing', 'operator')
   for (const path of all) expect((await olga.open(path)).status).toBe(404)
   const beatrice = await getPerson(t, 'beatrice')
   const code = (await operatorLink(t.ctx))?.split('/').at(-1)
@@ -94,7 +94,7 @@ test('the files of a preview end with the app, and by themselves within two hour
   expect(String(again.frame)).not.toBe(frame)
   const renewed = String(again.frame).replace('?wrapper', 'lamp.json')
   expect((await t.request('GET', renewed)).status).toBe(200)
-  await takeDown(t.ctx, id, 'phishing')
+  await takeDown(t.ctx, id, 'phishing', 'operator')
   expect((await t.request('GET', renewed)).status).toBe(404)
 })
 

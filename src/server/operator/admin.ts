@@ -6,7 +6,7 @@ import { stateOf } from '../../apps/present.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { lookUp } from '../../kernel/schema.ts'
 import { iso } from '../../kernel/time.ts'
-import { type AuditEntry, listAudit } from '../../people/audit/audit.ts'
+import { type AuditEntry, commandLine, listAudit } from '../../people/audit/audit.ts'
 import {
   type AgentCase,
   type AppCase,
@@ -192,5 +192,6 @@ export async function admin(
   const query = lookUp(queries, name)
   if (query) return query(ctx, item)
   if (item === undefined || !isDecision(name)) return failed(usage)
-  return (await decide(ctx, name, { item, why: words.join(' ') })) ?? failed(usage)
+  const decision = { item, why: words.join(' '), by: commandLine }
+  return (await decide(ctx, name, decision)) ?? failed(usage)
 }

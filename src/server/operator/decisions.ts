@@ -12,7 +12,7 @@ import {
   subjectPattern,
 } from '../../money/keys/restrictions.ts'
 import { pauseAgent } from '../../people/agents/spending.ts'
-import { commandLine, recordAudit } from '../../people/audit/audit.ts'
+import { recordAudit } from '../../people/audit/audit.ts'
 import * as people from '../../people/sessions.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
 
@@ -30,7 +30,7 @@ type Apply = (
   ctx: AppContext,
   item: string,
   why: string,
-  by?: string,
+  by: string,
 ) => Promise<boolean | string | undefined>
 
 /** Adds to a decision that shows an app again the reason for which it stays hidden. */
@@ -50,7 +50,7 @@ async function setSpending(
   ctx: AppContext,
   handle: string,
   isAllowed: boolean,
-  by = commandLine,
+  by: string,
 ): Promise<boolean> {
   if (!(await pauseAgent(ctx, handle.slice(1), !isAllowed))) return false
   const entry = { by, did: isAllowed ? 'resume' : 'pause', item: handle, why: '' }
@@ -64,7 +64,7 @@ async function restrict(
   item: string,
   kind: RestrictionKind | null,
   why: string,
-  by = commandLine,
+  by: string,
 ): Promise<boolean> {
   const did = kind === null ? 'allow' : kind === 'slow' ? 'slow' : 'ban'
   const isChanged = await ctx.db.tx(async (db) => {
@@ -80,7 +80,7 @@ const suspend = (
   ctx: AppContext,
   owner: string,
   why: string | null,
-  by?: string,
+  by: string,
 ): Promise<boolean> =>
   owner.startsWith('@')
     ? moderation.suspend(ctx, owner.slice(1), why, by)
@@ -205,7 +205,7 @@ export const decisions = Object.entries(kinds).map(([name, { usage }]) => `${nam
 export async function decide(
   ctx: AppContext,
   name: Decision,
-  { item, why, by }: { item: string; why: string; by?: string },
+  { item, why, by }: { item: string; why: string; by: string },
 ): Promise<CommandResult | undefined> {
   const { item: pattern, usage, apply, done }: DecisionKind = kinds[name]
   const required = usage.match(/<[^>]+>/g)?.length ?? 0

@@ -9,7 +9,7 @@ import { sentence } from '../../kernel/words/message.ts'
 import { accountOf, agentOwner, findBalance, type Owner } from '../../money/ledger/accounts.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
 import * as agents from '../../people/agents/agents.ts'
-import { type AuditEntry, commandLine, recordAudit } from '../../people/audit/audit.ts'
+import { type AuditEntry, recordAudit } from '../../people/audit/audit.ts'
 import { notify } from '../../people/notifications/notifications.ts'
 import * as people from '../../people/people.ts'
 
@@ -68,7 +68,7 @@ export const creditsOf = async (
 export async function grantCredits(
   ctx: AppContext,
   { name, owner }: Grantee,
-  { amount, ref = newId(), by = commandLine }: { amount: NanoUsd; ref?: string; by?: string },
+  { amount, ref = newId(), by }: { amount: NanoUsd; ref?: string; by: string },
 ): Promise<void> {
   const credits = toCredits(amount)
   await ctx.db.tx(async (db) => {

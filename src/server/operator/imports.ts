@@ -86,7 +86,7 @@ async function giveCredits(
       created: agent.created,
     } as const
     try {
-      await grantCredits(ctx, grantee, { amount, ref: `import:${archive}` })
+      await grantCredits(ctx, grantee, { amount, ref: `import:${archive}`, by: commandLine })
     } catch (error) {
       if (!(error instanceof ApiError) || error.errorName !== 'ref_conflict') throw error
     }

@@ -42,7 +42,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('accessible pages in chro
     const ann = await t.agent('ann')
     id = await ann.publish({ title: 'Harbour Lights', kind: 'game', store: true })
     down = await ann.publish({ title: 'Gone', html: '<h1>Gone</h1>', store: true })
-    await takeDown(t.ctx, down, 'phishing')
+    await takeDown(t.ctx, down, 'phishing', 'operator')
     const text = '---\nname: tie-knots\ndescription: Ties knots.\n---\n# Steps\n1. Tie.'
     skill = (await ann.call('POST', '/skills', { skill: text, store: true })).text('skill.id')
     const ben = await t.agent('ben')

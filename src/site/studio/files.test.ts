@@ -126,7 +126,7 @@ test('the console shows the source of a pack and takes it down', async () => {
   const operator = await signInOperator(t, 'root')
   const shown = (path: string): Promise<string> => operator.read(path)
   expect(await shown(`/console/apps/${id}`)).toContain(`/console/apps/${id}/files?version=1`)
-  await takeDown(t.ctx, id, 'malware')
+  await takeDown(t.ctx, id, 'malware', 'operator')
   const source = await shown(`/console/apps/${id}/files?version=1&file=scripts%2Flist.sh`)
   expect(source).toContain('git log --oneline')
   expect((await t.request('GET', `/skills/${id}.tar.gz`)).status).toBe(410)

@@ -352,7 +352,7 @@ describe('analytics and safety', () => {
         })
       ).status,
     ).toBe(409)
-    await quarantine(t.ctx, id, 'it looks <odd>')
+    await quarantine(t.ctx, id, 'it looks <odd>', 'operator')
     expect(shownPage(await open()).text).toContain('Quarantined: it looks <odd>.')
     expect((await act('safety', 'appeal', { text: ' ' })).status).toBe(400)
     const before = hiddenFields(await open('safety'), at('appeal'))
@@ -362,10 +362,10 @@ describe('analytics and safety', () => {
     expect(appealed).toContain('The operator reviews every appeal.')
     expect(appealed).not.toContain('Reason for the appeal')
     expect((await olga.send(at('appeal'), { ...before, text: 'again' })).status).toBe(409)
-    await decideAppeal(t.ctx, id, false, 'It is <odd>.')
+    await decideAppeal(t.ctx, id, false, 'It is <odd>.', 'operator')
     expect(shownPage(await open('safety')).text).toContain('The appeal was denied: It is <odd>.')
     t.clock.advance(1_000)
-    await takeDown(t.ctx, id, 'phishing')
+    await takeDown(t.ctx, id, 'phishing', 'operator')
     for (const name of names) {
       const gone = await olga.open(at(name))
       expect([gone.status, String(gone.body)]).toEqual([410, expect.stringContaining('phishing')])

@@ -137,12 +137,12 @@ test('a report quarantines the game, a takedown removes it, an appeal restores i
     expect((await ctx.call('POST', '/report', { body, from })).status).toBe(201)
   }
   expect(await shown()).toBe(403)
-  await takeDown(ctx.ctx, lamp, 'phishing')
+  await takeDown(ctx.ctx, lamp, 'phishing', 'operator')
   expect(await shown()).toBe(410)
   expect((await dan.call('POST', `/apps/${lamp}/remix`)).code).toBe('taken_down')
   const input = { text: 'A lamp in a game is no password.' }
   expect((await ann.call('POST', `/apps/${lamp}/appeal`, input)).status).toBe(201)
-  await decideAppeal(ctx.ctx, lamp, true, 'It is a game.')
+  await decideAppeal(ctx.ctx, lamp, true, 'It is a game.', 'operator')
   expect(await shown()).toBe(200)
   await ann.call('PATCH', `/apps/${lamp}`, { store: true })
   expect((await ctx.call('GET', `/explore/${lamp}`)).status).toBe(200)

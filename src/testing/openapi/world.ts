@@ -189,7 +189,7 @@ class World {
     this.runs = 0
     const { server, others } = this
     // A third report would quarantine the item.
-    await dismiss(server.ctx, others.item, 'for the next one')
+    await dismiss(server.ctx, others.item, 'for the next one', 'operator')
     const ann = (this.ann = await server.agent(`ann-${this.agents}`))
     const id = await ann.publish({ store: true })
     const gone = await ann.publish()
@@ -199,7 +199,7 @@ class World {
     await ann.call('POST', `/apps/${id}/versions`, { html: '<title>Two</title>' })
     const prefix = (await ann.call('POST', '/me/keys')).text('prefix')
     const taken = await ann.publish({ html: `<title>${this.agents}</title>` })
-    await takeDown(server.ctx, taken, 'spam')
+    await takeDown(server.ctx, taken, 'spam', 'operator')
     const [library] = await server.ctx.libraries.list()
     const link = (await ann.call('POST', `/apps/${id}/links`, { name: 'Board' })).text('link.id')
     return {
