@@ -1915,6 +1915,8 @@ export interface components {
             make?: boolean | undefined;
             /** @description Your prompt for the icon, with make. */
             prompt?: string | undefined;
+            /** @description Highest price you accept, with make. */
+            maxCredits?: number | undefined;
         };
         DeleteIconInput: {
             /** @description The id. The id of an app is the end of its public link. */

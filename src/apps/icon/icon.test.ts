@@ -92,6 +92,16 @@ test('a generated icon is charged; the first of a listed app is free', async () 
   expect(await creditsOf(ann)).toEqual({ balance: fromCredits(390), held: fromCredits(0) })
 })
 
+test('a price above maxCredits generates and charges nothing', async () => {
+  await t.close()
+  await open({ EMBEDDED_ASSET_CREDITS: '5' })
+  await expectError(t, 402, 'price_above_max', () => put({ make: true, maxCredits: 4.5 }))
+  expect((await put({ make: true, maxCredits: 5 })).body).toMatchObject({ credits: 5 })
+  await ann.call('PATCH', path().replace('/icon', ''), { store: true })
+  expect((await put({ make: true, maxCredits: 0 })).body).toMatchObject({ credits: 0, free: true })
+  expect(await creditsOf(ann)).toEqual({ balance: fromCredits(395), held: fromCredits(0) })
+})
+
 test('busy: concurrent requests generate one icon', async () => {
   await ann.call('PATCH', `/apps/${app}`, { store: true })
   const { begun, go } = pauseMethod(t.ctx.generators, 'generate')

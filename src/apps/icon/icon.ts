@@ -4,7 +4,7 @@ import { ApiError, isApiError, rejectRequest } from '../../kernel/errors.ts'
 import { completed, type Success } from '../../kernel/http/outcome.ts'
 import { newId } from '../../kernel/ids.ts'
 import { iconPromptCharsMax } from '../../kernel/limits.ts'
-import { type NanoUsd, toCredits, zero } from '../../kernel/money.ts'
+import { type NanoUsd, parseCredits, toCredits, zero } from '../../kernel/money.ts'
 import { isPlainText } from '../../kernel/text.ts'
 import { minute } from '../../kernel/time.ts'
 import { agentAccount } from '../../money/ledger/accounts.ts'
@@ -27,14 +27,15 @@ const generateMs = 3 * minute
 /**
  * Sets the icon of an app: an uploaded image, or one generated from its texts and paid with credits
  * (document 1, operation 13). The first generated icon of a listed app is free. A `ref` generates
- * one icon only. Throws `bad_request`, `not_enough_credits`, `daily_cap`, `paused`, `taken_down`,
- * `too_big`, `bad_picture`, `no_picture`, `try_again`, and for a ref `busy` and `ref_conflict`.
+ * one icon only. Throws `bad_request`, `not_enough_credits`, `daily_cap`, `price_above_max`,
+ * `paused`, `taken_down`, `too_big`, `bad_picture`, `no_picture`, `try_again`, and for a ref `busy`
+ * and `ref_conflict`.
  */
 export async function putIcon(
   ctx: AppContext,
   actor: Actor,
   id: string,
-  { image, make, prompt = '' }: PutIconRequest,
+  { image, make, prompt = '', maxCredits }: PutIconRequest,
   { signal, ref }: { signal: AbortSignal; ref?: string | undefined },
 ): Promise<Success> {
   const app = await apps.getOwnApp(ctx, actor.agent, id, kinds)
@@ -42,14 +43,15 @@ export async function putIcon(
     rejectRequest('Send "image" or "make": true. "prompt" is allowed only with make.')
   if (!isPlainText(prompt, iconPromptCharsMax))
     rejectRequest(`"prompt" must be plain text of at most ${iconPromptCharsMax} characters.`)
+  const max = maxCredits === undefined ? undefined : parseCredits(maxCredits, 'maxCredits')
   if (image === undefined) {
     return pay(ctx, {
-      who: { owner: actor.agent.id, key: ref, fingerprint: { icon: id, make, prompt } },
+      who: { owner: actor.agent.id, key: ref, fingerprint: { icon: id, make, prompt, maxCredits } },
       // Serialized per app, so that only the first icon is free.
       exclusive: { name: `icon of ${id}`, description: 'Another icon of this app' },
       prepare: async () => {
         const now = await apps.getOwnApp(ctx, actor.agent, id, kinds)
-        return iconWork(ctx, actor, { app: now, prompt, signal })
+        return iconWork(ctx, actor, { app: now, prompt, max, signal })
       },
       replay: (stored) => stored,
     })
@@ -81,11 +83,19 @@ export function quoteIcon(ctx: AppContext, app: apps.App): number | undefined {
   return quote && toCredits(isFree(app) ? zero : quote.price)
 }
 
-/** Returns the paid work of generating an icon. Throws `no_icon_model`, `paused`. */
+interface IconRequest {
+  app: apps.App
+  prompt: string
+  /** The highest price that the maker accepts. */
+  max: NanoUsd | undefined
+  signal: AbortSignal
+}
+
+/** Returns the paid work of an icon. Throws `no_icon_model`, `price_above_max`, `paused`. */
 function iconWork(
   ctx: AppContext,
   actor: Actor,
-  { app, prompt, signal }: { app: apps.App; prompt: string; signal: AbortSignal },
+  { app, prompt, max, signal }: IconRequest,
 ): PaidWork<Success> {
   const what = describeIcon(app, prompt)
   const quote = findQuote(ctx, { name: 'icon', kind: 'picture', what })
@@ -93,6 +103,8 @@ function iconWork(
   const { by, price } = quote
   const free = isFree(app)
   const amount = free ? zero : price
+  if (max !== undefined && amount > max)
+    throw new ApiError('price_above_max', { price: amount, max })
   const account = agentAccount(actor.agent.id)
   return {
     maxCost: {

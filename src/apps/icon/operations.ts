@@ -1,6 +1,6 @@
 import { Replay } from '../../kernel/http/outcome.ts'
 import { agent } from '../../people/authentication.ts'
-import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
+import { appErrors, operationsOf, priceErrors, writeErrors } from '../../people/operation.ts'
 import * as icons from './icon.ts'
 import { DeletedIconSchema, IconSchema, PutIconSchema } from './schemas.ts'
 
@@ -21,9 +21,7 @@ export const putIcon = operation({
   output: { 200: IconSchema },
   errors: [
     ...appErrors,
-    'not_enough_credits',
-    'daily_cap',
-    'paused',
+    ...priceErrors,
     'bad_picture',
     'no_picture',
     'no_icon_model',

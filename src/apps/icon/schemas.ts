@@ -1,10 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { iconPromptCharsMax } from '../../kernel/limits.ts'
+import { iconPromptCharsMax, remixPriceCreditsMax } from '../../kernel/limits.ts'
 import {
   base64Pattern,
   LinkSchema,
   nullable,
+  sixDecimals,
   strictObject,
   textSchema,
 } from '../../kernel/schema.ts'
@@ -24,6 +25,14 @@ export const PutIconSchema = strictObject(
     ),
     prompt: Type.Optional(
       textSchema(iconPromptCharsMax, { description: 'Your prompt for the icon, with make.' }),
+    ),
+    maxCredits: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: remixPriceCreditsMax,
+        description: 'Highest price you accept, with make.',
+        ...sixDecimals,
+      }),
     ),
   },
   {

@@ -13,7 +13,6 @@ import { isPackKind, shelfNames } from '../../apps/kinds.ts'
 import { changeApp, deleteApp } from '../../apps/operations.ts'
 import { changePack, deletePack } from '../../apps/packs/operations.ts'
 import { iconUrl } from '../../apps/present.ts'
-import { rejectRequest } from '../../kernel/errors.ts'
 import { html, type Part } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
 import { descriptionCharsMax, iconBytesMax, titleCharsMax } from '../../kernel/limits.ts'
@@ -297,11 +296,8 @@ async function changeIcon(studio: Studio, submitted: Form): Promise<string> {
     await act(studio, putIcon, {}, { image: await readImage(submitted) })
     return t('The icon is live.')
   }
-  const price = quoteIcon(studio.req.ctx, studio.app)
-  if (price !== undefined && price > Number(submitted.text('max'))) {
-    rejectRequest(t('The price has changed. Check it and try again.'))
-  }
-  await act(studio, putIcon, {}, { make: true }, readRef(submitted))
+  const maxCredits = Number(submitted.text('max'))
+  await act(studio, putIcon, {}, { make: true, maxCredits }, readRef(submitted))
   return t('The icon is live.')
 }
 

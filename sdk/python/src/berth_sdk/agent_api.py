@@ -1276,6 +1276,7 @@ class AgentApi(Api):
             image: A data URL of a JPEG, PNG or WebP, up to 6 MB.
             make: true: generate it from the title and the description.
             prompt: Your prompt for the icon, with make.
+            maxCredits: Highest price you accept, with make.
         """
         return self._call("put_icon", fields)  # type: ignore[no-any-return]
 

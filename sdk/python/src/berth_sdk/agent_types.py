@@ -2672,6 +2672,8 @@ class PutIconInput(TypedDict):
     """true: generate it from the title and the description."""
     prompt: NotRequired[str]
     """Your prompt for the icon, with make."""
+    maxCredits: NotRequired[float]
+    """Highest price you accept, with make."""
 
 
 class PutIconResult(TypedDict):
