@@ -27,6 +27,14 @@ export const shelfIcon = (shelf: Shelf): Html =>
     <path d="${glyphs[shelf]}" />
   </svg>`
 
+/** Returns a line icon on a square of 24. */
+export const lineIcon = (path: string): Html =>
+  html`<svg viewBox="0 0 24 24" aria-hidden="true"><path d="${path}" /></svg>`
+
+export const searchIcon = lineIcon(
+  'M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zM15.5 15.5 20.5 20.5',
+)
+
 const wave = 'q13-14 26 0t26 0 26 0 26 0 26 0'
 
 /** Background patterns on a square of 96; `n` rotates or shifts them. */

@@ -173,7 +173,6 @@ async function collectionPage(
     title: one.title,
     path: collectionPath(one),
     section: '/explore',
-    isWide: true,
     description: one.description || t('A collection by {maker}.', { maker: one.maker }),
     image: `/cards/home.jpg`,
     scripts: ['sharing.js'],

@@ -7,8 +7,8 @@ import { renderQuay } from './quay.ts'
 
 /** Labels of a version's `via`. */
 export const versionOrigins = {
-  html: msg('written'),
-  files: msg('written'),
+  html: msg('published'),
+  files: msg('published'),
   build: msg('built'),
   remix: msg('remixed'),
   restore: msg('restored'),
@@ -139,5 +139,5 @@ export const messagePage = (
   </div>`
   return status === undefined
     ? { title, main: message }
-    : { title, main: renderQuay(message), scripts: ['live-quay.js'], isWide: true, status }
+    : { title, main: renderQuay(message), scripts: ['live-quay.js'], status }
 }

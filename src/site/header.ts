@@ -10,7 +10,7 @@ import * as ledger from '../money/ledger/ledger.ts'
 import type { Agent } from '../people/agents/agents.ts'
 import { countUnread } from '../people/notifications/notifications.ts'
 import { displayName, type Person, walletOf } from '../people/people.ts'
-import { renderAvatar } from './art.ts'
+import { lineIcon, renderAvatar, searchIcon } from './art.ts'
 import { exactCredits, formatCompact } from './format.ts'
 import { imagePath } from './paths.ts'
 
@@ -97,13 +97,10 @@ const logo = html`<svg viewBox="0 0 32 32" aria-hidden="true">
   <circle cx="18" cy="19" r="6" />
 </svg>`
 
-const icon = (path: string): Html =>
-  html`<svg viewBox="0 0 24 24" aria-hidden="true"><path d="${path}" /></svg>`
-const searchIcon = icon('M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zM15.5 15.5 20.5 20.5')
-const bellIcon = icon(
+const bellIcon = lineIcon(
   'M6 9.5a6 6 0 0 1 12 0c0 5 2 6.5 2 6.5H4s2-1.5 2-6.5M10 19.5a2.2 2.2 0 0 0 4 0',
 )
-const menuIcon = icon('M4 7h16M4 12h16M4 17h16')
+const menuIcon = lineIcon('M4 7h16M4 12h16M4 17h16')
 
 const searchForm = html`<form
   class="top-search"
@@ -189,7 +186,7 @@ export function renderHeader(user: HeaderUser | undefined, page: HeaderPage): Ht
     ${hasSearch ? html`<div class="top-search"></div>` : searchForm}
     <div class="top-end">
       <a class="icon-button phone" href="/explore" aria-label="Search">${searchIcon}</a
-      >${!hasNew && html`<a class="button" href="/new">New</a>`}${end}
+      >${!hasNew && html`<a class="button${user && ' quiet'}" href="/new">New</a>`}${end}
     </div>
     ${menu(user, page)}
   </header>`

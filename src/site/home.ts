@@ -57,7 +57,6 @@ async function homePage(ctx: AppContext): Promise<Page> {
     title: 'Berth',
     path: '/',
     section: '/',
-    isWide: true,
     plays: true,
     description: t('Make, play and remix apps and games, by hand or with your agent.'),
     image: '/cards/home.jpg',

@@ -133,7 +133,7 @@ export interface Page {
   hasSearch?: boolean
   /** The page has its own link to make an app. */
   hasNew?: boolean
-  /** Shelves use the full width. */
+  /** The console and the playground use the full width. */
   isWide?: boolean
   description?: Text | undefined
   /** The path of its preview image. */

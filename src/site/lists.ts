@@ -4,9 +4,9 @@ import { parseCursor } from '../kernel/cursor.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
 import { Message, t, type Text } from '../kernel/words/message.ts'
 import type { Entry } from '../money/ledger/reports.ts'
+import { searchIcon } from './art.ts'
 import { section, withQuery } from './components.ts'
 import { renderBalance, renderCredits, renderDateTime } from './format.ts'
-import { button } from './forms.ts'
 import { tileGrid, tilesPerPage } from './tiles.ts'
 import { wireWord } from './wire-words.ts'
 
@@ -171,9 +171,10 @@ export const sideNav = (label: Text, groups: readonly NavGroup[], currentPath?: 
     </div>
   </nav>`
 
-/** A search box and its button. */
+/** A search box with its button inside. */
 export const searchField = (label: Text, value: string | undefined, maxLength: number): Html =>
-  html`<label class="search-field"
+  html`<div class="search-field">
+    <label
       ><span class="visually-hidden">${label}</span
       ><input
         type="search"
@@ -183,7 +184,8 @@ export const searchField = (label: Text, value: string | undefined, maxLength: n
         placeholder="${label}"
         dir="auto"
         autocomplete="off" /></label
-    >${button(t('Search'))}`
+    ><button class="icon-button" aria-label="Search">${searchIcon}</button>
+  </div>`
 
 /**
  * A column's label, with the style of its cells: `number` aligns right, `long` wraps, `capitalized`

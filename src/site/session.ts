@@ -221,7 +221,7 @@ export const actingField = (agents: Agent[], selected: string | undefined): Part
   const [only] = agents
   if (agents.length === 1 && only) return fixedAgent(only.handle, `@${only.handle}`)
   const options = agents.map(({ handle }) => [handle, `@${handle}`] as const)
-  return selectField({ label: t('As'), name: 'as', value: selected ?? '', options })
+  return selectField({ label: t('Agent'), name: 'as', value: selected ?? '', options })
 }
 
 /** A choice between the agents of a person and a new one, which has no handle yet. */
@@ -255,5 +255,5 @@ export async function payingField(
   const [only] = labels
   return labels.length === 1 && only
     ? fixedAgent(...only)
-    : selectField({ label: t('As'), name: 'as', value: selected ?? '', options: labels })
+    : selectField({ label: t('Agent'), name: 'as', value: selected ?? '', options: labels })
 }

@@ -6,8 +6,8 @@ import { type Html, html, type Part } from '../kernel/html.ts'
 import { t } from '../kernel/words/message.ts'
 import { tileGrid } from './tiles.ts'
 
-/** The tiles of a row on the widest screen. */
-const rowTiles = 5
+/** The tiles of a row on a wide screen. */
+const rowTiles = 4
 
 /** A row of tiles with a link to the whole list. */
 export interface Shelf {

@@ -23,7 +23,7 @@ interface ItemCover {
 
 /** Layout widths of a cover image, as the `sizes` of an image. */
 const coverWidths = {
-  tile: '(min-width: 1600px) 260px, (min-width: 1000px) 23vw, (min-width: 640px) 31vw, 46vw',
+  tile: '(min-width: 1240px) 270px, (min-width: 1000px) 23vw, (min-width: 640px) 31vw, 46vw',
   wide: '(min-width: 1000px) 680px, 94vw',
   version: '(min-width: 720px) 192px, 120px',
   thumbnail: '80px',
@@ -124,14 +124,14 @@ export const tileGrid = (
   </ul>`
 
 /**
- * The cover of an item with a large play button. With scripts it plays in place, in the same
+ * The cover of an item, which plays it. With scripts it plays in place, in the same
  * sandbox as its link; without, it opens the link.
  */
 export const playHere = (ctx: AppContext, item: Item): Html =>
   html`<play-here data-title="${item.title}"
     ><a class="poster" href="/a/${item.id}" aria-label="${openLabel(item)} ${item.title}"
       >${itemCover(ctx, item, { widths: 'wide', isEager: true })}<span class="start-button"
-        >${playIcon}${openLabel(item)}</span
+        >${playIcon}</span
       ></a
     ></play-here
   >`

@@ -290,7 +290,7 @@ function caseImage(ctx: AppContext, app: apps.App, version: apps.Version | undef
       class="poster"
       href="/a/${id}/versions/${version.version}"
       aria-label="Show its page in a safe frame"
-      >${itemCover(ctx, shown)}<span class="start-button">${playIcon}Show</span></a
+      >${itemCover(ctx, shown)}<span class="start-button">${playIcon}</span></a
     ></play-here
   >`
 }

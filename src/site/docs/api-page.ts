@@ -34,13 +34,14 @@ async function apiPage(ctx: AppContext, readOpenApi: ReadOpenApi): Promise<Page>
       ${partsNav(apis)}
       <div>
         <h1>API reference</h1>
+        ${searchForm(undefined)}
         <p>${what} ${auth.make} Send it as <code>${auth.header}</code>.</p>
         ${quickstart.slice(0, 2).map(
           ({ step, curl }) =>
             html`<p>${t(step)}</p>
               ${copyLine(curl, t(step))}`,
         )}
-        ${searchForm(undefined)} ${apis.map((api) => apiSection(ctx, api))} ${pageNav(ctx, 'api')}
+        ${apis.map((api) => apiSection(ctx, api))} ${pageNav(ctx, 'api')}
       </div>
     </div>`,
   }
@@ -50,7 +51,7 @@ async function apiPage(ctx: AppContext, readOpenApi: ReadOpenApi): Promise<Page>
 const areasOf = ({ operations }: ReferencedApi): Map<string, DescribedOperation[]> =>
   Map.groupBy(operations, ({ tags: [area = ''] }) => area)
 
-/** Returns the ID of the heading of an area. */
+/** Returns the ID of the list of an area. A link to it opens the list. */
 const areaId = ({ id }: ReferencedApi, area: string): string =>
   `${id}-${area.toLowerCase().replace(/\W+/g, '-')}`
 
@@ -88,13 +89,15 @@ function apiSection(ctx: AppContext, api: ReferencedApi): Html {
     </p>
     ${[...areasOf(api)].map(
       ([area, operations]) =>
-        html`<h3 id="${areaId(api, area)}">${area}</h3>
-          <details class="folded">
-            ${prose`<summary>${operations.length} operations</summary>`}
-            <ul class="operations">
-              ${operations.map((operation) => operationLink(api, operation))}
-            </ul>
-          </details>`,
+        html`<details class="area">
+          <summary>
+            <h3>${area}</h3>
+            ${prose`<span class="small">${operations.length} operations</span>`}
+          </summary>
+          <ul class="operations" id="${areaId(api, area)}">
+            ${operations.map((operation) => operationLink(api, operation))}
+          </ul>
+        </details>`,
     )}
   </section>`
 }

@@ -174,7 +174,6 @@ async function operationPage(
     title: `${operation.operationId} · ${t('API reference')}`,
     path: operationPath(api, operation),
     section: '/docs',
-    isWide: true,
     description: operation.summary,
     styles: ['docs.css'],
     scripts: ['copy-line.js', 'try-operation.js'],

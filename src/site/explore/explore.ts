@@ -80,24 +80,26 @@ const select = (label: string, name: string, first: string, rest: Html[]): Html 
   >`
 
 /** One line of filters, which stays on top while one scrolls. A phone shows them on request. */
-function filterForm({ q, kind, shelf, sort, price, uses }: Filters): Html {
-  const shelves = Object.fromEntries(shelfNames.map((name) => [name, capitalize(wireWord(name))]))
-  const isOpen = [shelf, sort, price, uses].some((one) => one !== undefined)
+function filterForm(filters: Filters): Html {
+  const { q, kind, shelf, sort, price, uses } = filters
+  const isOpen = [sort, price, uses].some((one) => one !== undefined)
+  // The rows of Explore have orders of their own; a list is sorted by time.
+  const { new: newest, ...others } = sorts
+  const orders = hasFilter(filters)
+    ? select(t('Sort by'), 'sort', t(newest), options(others, sort))
+    : select(t('Sort by'), 'sort', t('Sort'), options(sorts, sort))
   return html`<live-search
     ><form class="search explore-bar" role="search" action="/explore">
-      ${searchField(t('Search'), q, searchCharsMax)} ${kind && hiddenField('kind', kind)}
+      ${searchField(t('Search'), q, searchCharsMax)}
+      ${kind && hiddenField('kind', kind)}${shelf && hiddenField('shelf', shelf)}
       <details class="folded" ${isOpen && html` open`}>
         <summary>Filters</summary>
-        ${select(t('Shelf'), 'shelf', t('All shelves'), options(shelves, shelf))}
-        ${select(t('Sort by'), 'sort', q === undefined ? t('Sort') : t('Newest first'), options(sorts, sort))}
-        ${select(t('Remix price'), 'price', t('Any price'), options(prices, price))}
-        ${select(t('Uses'), 'uses', t('Any use'), options(useLabels, uses))}
+        ${orders}${select(t('Remix price'), 'price', t('Any price'), options(prices, price))}
+        ${select(t('Uses'), 'uses', t('Any feature'), options(useLabels, uses))}
       </details>
     </form></live-search
   >`
 }
-
-const capitalize = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
 
 /** Tabs of the kinds. Other filters stay. */
 const kindTabs = ({ cursor: _, kind, ...others }: Filters): Html =>
@@ -109,11 +111,15 @@ const kindTabs = ({ cursor: _, kind, ...others }: Filters): Html =>
     </ul>
   </nav>`
 
-/** Links to the shelves, which open their lists. */
-const shelfChips = (): Html =>
+/** Links to the shelves; that of the chosen one shows all shelves again. Other filters stay. */
+const shelfChips = ({ cursor: _, shelf, ...others }: Filters): Html =>
   html`<nav aria-label="Shelves">
     <ul class="chips shelves">
-      ${shelfNames.map((shelf) => chip(`/explore?shelf=${shelf}`, html`${shelfIcon(shelf)}${wireWord(shelf)}`, false))}
+      ${shelfNames.map((one) => {
+        const isChosen = one === shelf
+        const path = withQuery('/explore', isChosen ? others : { ...others, shelf: one })
+        return chip(path, html`${shelfIcon(one)}${wireWord(one)}`, isChosen)
+      })}
     </ul>
   </nav>`
 
@@ -128,7 +134,6 @@ async function explorePage(ctx: AppContext, query: URLSearchParams): Promise<Pag
   return {
     title: filters.q === undefined ? t('Explore') : t('{q} · Explore', { q: filters.q }),
     section: '/explore',
-    isWide: true,
     hasSearch: true,
     ...(!hasFilter(filters) && { path: '/explore' }),
     description: t('Apps, games, skills and frameworks made and shared by people and agents.'),
@@ -142,7 +147,7 @@ async function explorePage(ctx: AppContext, query: URLSearchParams): Promise<Pag
 const shelfList = (ctx: AppContext, shelves: Shelf[]): Html =>
   html`<p class="visually-hidden" role="status" id="search-status"></p>
     <div id="search-results">
-      ${kindTabs({})}${shelfChips()}${shelves.map((shelf, at) => renderShelf(ctx, shelf, at === 0))}
+      ${kindTabs({})}${shelfChips({})}${shelves.map((shelf, at) => renderShelf(ctx, shelf, at === 0))}
     </div>`
 
 /** Reads the results of a search. Skills and frameworks have the facts that one chooses by. */
@@ -170,7 +175,7 @@ async function resultList(
       : `${formatCount(items.length, 'result')}${next === null ? '' : t(', more below')}`
   return html`<p class="small count" role="status" id="search-status">${count}</p>
     <div id="search-results">
-      ${kindTabs(filters)}
+      ${kindTabs(filters)}${shelfChips(filters)}
       <section class="results">
         <h2 class="visually-hidden">Results</h2>
         ${items.length === 0 ? noResults(ctx, filters) : tileList(ctx, { query, path: '/explore', params: rest, items, next, control: ({ id }) => facts?.get(id) })}

@@ -19,17 +19,20 @@ export const remixPrice = ({ remix, priceRemix }: Item): number | undefined =>
 
 const versionsMax = 3
 
-/** The title of an item, its maker, and what it is a remix of. */
-export function itemTitle({ title, maker, remixOf }: Item): Html {
+/** The title of an item, its maker with the button to follow, and what it is a remix of. */
+export function itemTitle({ title, maker, remixOf }: Item, follow: Part): Html {
   const origin =
     remixOf &&
     html` · remix of <bdi>${remixOf.title}</bdi> by
       <a href="/explore/${remixOf.maker}"><bdi>${remixOf.maker}</bdi></a>`
   return html`<h1><bdi>${title}</bdi></h1>
-    <p class="by">
-      By <a href="/explore/${maker}"><bdi>${maker}</bdi></a
-      >${origin}
-    </p>`
+    <div class="by">
+      <p>
+        By <a href="/explore/${maker}"><bdi>${maker}</bdi></a
+        >${origin}
+      </p>
+      ${follow}
+    </div>`
 }
 
 /** Names of the uses that people should know before they open an item. */
@@ -89,7 +92,7 @@ export const itemPlace = (name: string, { id, title, maker }: FamilyItem): Html 
 export function familySection({ item, lineage, remixes }: ItemPage): Part {
   if (lineage.length + remixes.length === 0) return undefined
   const facts = [
-    lineage.length > 0 && formatCount(lineage.length, 'origin'),
+    lineage.length > 0 && t('Remixed from {apps}', { apps: formatCount(lineage.length, 'app') }),
     remixes.length > 0 && formatCount(item.remixes, 'remix', 'remixes'),
   ].filter(Boolean)
   return section(

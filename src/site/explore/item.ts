@@ -55,7 +55,7 @@ interface PageItem extends ItemPage {
   similar: Tile[]
 }
 
-const rowTiles = 6
+const rowTiles = 5
 
 async function readPageItem(ctx: AppContext, id: string): Promise<PageItem> {
   const found = await explore.getItem(ctx, id)
@@ -112,7 +112,7 @@ async function itemHeader(
   return html`<article class="item">
     <div class="stage">${playHere(ctx, item)}${screenshotStrip(ctx, title, screenshots)}</div>
     <div class="about">
-      ${itemTitle(item)} ${await followControl(ctx, maker, visitor, item.id)} ${facts(item)}
+      ${itemTitle(item, await followControl(ctx, maker, visitor, item.id))} ${facts(item)}
       <div class="actions">${itemActions(item, visitor)}</div>
       ${description !== '' && html`<p class="text"><bdi>${description}</bdi></p>`}
       ${itemChips(item)} ${useLine(found)}

@@ -68,7 +68,6 @@ async function makerPage(
     title: `@${handle}`,
     path,
     section: '/explore',
-    isWide: true,
     description,
     main,
     feed,

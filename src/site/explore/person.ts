@@ -107,7 +107,6 @@ async function personPage(ctx: AppContext, name: string): Promise<Page> {
     title: `@${handle}`,
     path: `/@${handle}`,
     section: '/explore',
-    isWide: true,
     description: about ?? t('What {handle} makes on Berth.', { handle: `@${handle}` }),
     image: `/cards/@${handle}.jpg`,
     main,

@@ -167,30 +167,21 @@ const exampleChips = (): Html =>
 
 /**
  * The ways to make an app on public pages. The prompt box opens `/new` with the prompt: a page that
- * everyone shares has no form token and no agent. Without a model, what works comes first.
+ * everyone shares has no form token and no agent. What the builder cannot do stands in the box.
  */
 export async function waysToMake(ctx: AppContext): Promise<Part> {
   const price = quoteBuild(ctx, 'app')
+  const kind = builderKind(ctx)
   const box =
     price !== undefined &&
     html`<form class="prompt-box" action="/new" method="get">
-        ${promptField()}
+        ${promptField()} ${kind === 'templates' && html`<p class="small limits">${demoModel}</p>`}
         <div class="prompt-send">
           ${priceNote(price, await findUsualPrice(ctx))}<button class="button">Make it</button>
         </div>
       </form>
       ${exampleChips()}`
-  const kind = builderKind(ctx)
-  if (kind !== 'model') {
-    return html`${allWays()}
-      <p class="small limits">${kind === 'none' ? noModel : demoModel}</p>
-      ${box}`
-  }
-  return html`${box}
-    <p class="small">
-      Or <a href="/new#page">bring an HTML file, a folder or a zip</a> and try it without an
-      account.
-    </p>`
+  return html`${box} ${kind === 'none' && html`<p class="small limits">${noModel}</p>`} ${allWays()}`
 }
 
 const gameWords =

@@ -125,6 +125,7 @@ export async function packPage(
   const { item } = found
   const { id, title, maker, description, kind } = item
   const { folder } = await getListedPack(ctx, id)
+  const [install, files] = [installSection(item.link), await fileSection(ctx, item, query)]
   return {
     title: t('{title} by {maker}', { title, maker }),
     path: `/explore/${id}`,
@@ -133,8 +134,9 @@ export async function packPage(
     image: `/cards/${id}.jpg?${cardKey(item)}`,
     scripts: ['copy-line.js'],
     styles: ['packs.css'],
-    main: html`${await packHeader(ctx, item, folder, visitor)}${installSection(item.link)}
-      ${stepList(folder)}${await fileSection(ctx, item, query)} ${await recordSection(ctx, item)}
+    main: html`${await packHeader(ctx, item, folder, visitor)}
+      ${query.has('file') ? html`${files} ${install}` : html`${install} ${stepList(folder)}${files}`}
+      ${await recordSection(ctx, item)}
       <div class="item-columns">
         <div>${await renderFeedback(ctx, item, query, visitor)}</div>
         <div>${familySection(found)}${logSection(found)}</div>
@@ -161,7 +163,7 @@ async function packHeader(
   return html`<article class="pack-head">
     <div class="pack-cover">${itemCover(ctx, item, { isEager: true })}</div>
     <div>
-      ${itemTitle(item)} ${await followControl(ctx, maker, visitor, item.id)}
+      ${itemTitle(item, await followControl(ctx, maker, visitor, item.id))}
       <p class="facts">
         ${starRating(rating)}${countFact(opens, 'load')}${countFact(remixes, 'remix', 'remixes')}
       </p>

@@ -91,7 +91,7 @@ const newPasswordField = (label = t('Password')): Part =>
 
 /** A form above the quay, where a person arrives. */
 function quayPage(title: string, content: Html, scripts: Page['scripts'] = []): Page {
-  const page = narrowPage(title, content, { isWide: true, scripts: [...scripts, 'live-quay.js'] })
+  const page = narrowPage(title, content, { scripts: [...scripts, 'live-quay.js'] })
   return { ...page, main: renderQuay(page.main) }
 }
 

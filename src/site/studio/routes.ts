@@ -76,7 +76,7 @@ async function studioListPage({ ctx, visitor, query }: UserRequest): Promise<Pag
         : nothingYet
     }
     ${cursorPager(query, '/studio', next)}`
-  return { title: t('Studio'), section: '/studio', isWide: true, hasNew: true, main }
+  return { title: t('Studio'), section: '/studio', hasNew: true, main }
 }
 
 const nothingYet = emptyState(
