@@ -15,8 +15,17 @@ if (scope !== undefined && scope !== 'quick' && scope !== 'all') {
 /** src/testing/thorough.ts reads it in the processes of tests. */
 if (scope === 'all') process.env['TESTS'] = 'all'
 
-/** Tests that drive real browsers. */
-const withBrowsers = ['src/apps/browser', 'src/site/browsing', 'src/testing/chats']
+/** Tests that drive real browsers. Every process of another step would start its own Chromium. */
+const withBrowsers = [
+  'src/apps/browser',
+  'src/apps/viewer/offline-copy.test.ts',
+  'src/apps/viewer/own-manifest.test.ts',
+  'src/apps/viewer/received.test.ts',
+  'src/site/browsing',
+  'src/testing/browsers',
+  'src/testing/chats',
+  'src/testing/journeys/people.test.ts',
+]
 /** Attacks on the sandbox in all browsers at once. */
 const attacks = ['src/testing/red-team']
 /** Pages in the sandbox. */
@@ -24,7 +33,7 @@ const sandboxed = ['compatibility', 'corpus', 'folders', 'hosts'].map(
   (name) => `src/testing/${name}`,
 )
 const withoutBrowsers = [...withBrowsers, ...attacks, ...sandboxed].map(
-  (folder) => `--path-ignore-patterns=${folder}/**`,
+  (path) => `--path-ignore-patterns=${path.endsWith('.ts') ? path : `${path}/**`}`,
 )
 
 /** Folders whose tests start no whole server, or few, and check large inputs in no worker. */

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 
 import { type Json, recordOf } from '../../kernel/schema.ts'
 import { type ProviderModel, startWithProviders } from '../../testing/fixtures/with-providers.ts'
+import { isPart } from '../../testing/thorough.ts'
 
 /** A fake provider of every kind that rejects all requests. */
 const seen: Json[] = []
@@ -156,14 +157,18 @@ const clients: Record<string, (model: string, params: OutputParams) => [path: st
     ],
   }
 
+const clientNames = Object.keys(clients)
+
+/** In CI a client sends a fourth of the rows to each model, and another one to the next model. */
 describe.each(Object.entries(clients))('a client of %s', (client, requestOf) => {
   const rows = [undefined, 50, 9_000, 1_000_000].flatMap((max) =>
     [false, true].map((isThinking) => ({ max, isThinking })),
   )
 
   test.each(upstreams)('gets no more output than is held from %s, %s', async (kind, name) => {
-    for (const model of models.filter((one) => one.model === name)) {
-      for (const { max, isThinking } of rows) {
+    const from = clientNames.indexOf(client) + upstreams.findIndex(([, one]) => one === name)
+    for (const [at, model] of models.filter((one) => one.model === name).entries()) {
+      for (const { max, isThinking } of rows.filter((_, row) => isPart(from + at + row, 4))) {
         const before = seen.length
         const [path, body] = requestOf(model.id, { max, isThinking })
         const response = await gus.call('POST', path, body)
