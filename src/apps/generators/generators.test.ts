@@ -1,6 +1,7 @@
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect, spyOn, test } from 'bun:test'
 
 import { effect } from './audio/effect.ts'
+import { oggOf } from './audio/ogg.ts'
 import type { GeneratedFile, GenerateRequest } from './generate.ts'
 import { Generators } from './generators.ts'
 
@@ -47,6 +48,16 @@ for (const [request, seconds] of sounds)
     if (seconds !== undefined) expect(made.seconds).toBeCloseTo(seconds, 1)
     expect(hash(await generators.generate(request))).toBe(hash(made))
   })
+
+test('sounds of equal samples have equal bytes, and the encoder is compiled once for all', async () => {
+  const instantiate = spyOn(WebAssembly, 'instantiate')
+  const sound = effect('coin', seed)
+  expect(await oggOf(sound)).toEqual(await oggOf(sound))
+  const programs = instantiate.mock.calls.map(([program]) => program)
+  instantiate.mockRestore()
+  expect(programs).toHaveLength(2)
+  expect(new Set(programs)).toEqual(new Set([expect.any(WebAssembly.Module)]))
+})
 
 test('an effect is long enough to hear, and has the requested duration', () => {
   const words = ['explosion', 'coin', 'laser', 'jump', 'hit', 'click', 'blip', 'power up', 'alarm']
