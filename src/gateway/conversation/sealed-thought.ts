@@ -1,4 +1,4 @@
-import type { Api, Part } from './chat-request.ts'
+import type { Api, Part, ThinkingPart } from './chat-request.ts'
 
 /** A signature of a thought, with the API of the model that made it. */
 export interface Seal {
@@ -40,18 +40,25 @@ export function parseSeal(text: string, clientApi: Api): Seal {
 }
 
 /**
- * Removes the signature that belongs to the next call, and returns it. Google signs calls, and
- * clients of other APIs have it in a thought before the call. Some move all thoughts to the start.
- * `own`: the only one to take.
+ * Moves signatures of calls from the thoughts before them into the calls, the first to the first
+ * call without one. Google signs calls, and clients of other APIs have it in a thought before the
+ * call. Some move all thoughts to the start.
  */
-export function takeCallSignature(parts: Part[], own?: string): string | undefined {
-  const at = parts.findIndex(
-    (part) =>
-      part.type === 'thinking' &&
-      part.origin === 'gemini' &&
-      part.text === '' &&
-      (own === undefined || part.signature === own),
-  )
-  const [seal] = at < 0 ? [] : parts.splice(at, 1)
-  return seal?.type === 'thinking' ? seal.signature : undefined
+export function signCalls<P extends Part>(parts: readonly P[]): P[] {
+  const own = new Set(parts.map((part) => (part.type === 'call' ? part.signature : undefined)))
+  const seals = parts.filter((part) => isCallSeal(part) && !own.has(part.signature))
+  const taken = new Set<P>()
+  let before = 0
+  const signed = parts.map((part) => {
+    if (part === seals[before]) before += 1
+    const seal = seals[taken.size]
+    const isUnsigned = part.type === 'call' && part.signature === undefined
+    if (!isUnsigned || taken.size === before || seal?.type !== 'thinking') return part
+    taken.add(seal)
+    return { ...part, signature: seal.signature }
+  })
+  return signed.filter((part) => !taken.has(part) && !(isCallSeal(part) && own.has(part.signature)))
 }
+
+const isCallSeal = (part: Part): part is ThinkingPart =>
+  part.type === 'thinking' && part.origin === 'gemini' && part.text === ''

@@ -267,10 +267,57 @@ const isSchema = (name: string): boolean =>
 
 const invalidContents = (problem: string) => invalidField('contents', problem)
 
-/** A function call of the conversation that has no response yet. */
 interface OpenCall {
   id: string
-  name: string
+  isOpen: boolean
+}
+
+/** The calls of a conversation by id and by name, each in its order. */
+class Calls {
+  private readonly byKey = new Map<string, { calls: OpenCall[]; next: number }>()
+  private count = 0
+
+  newId(): string {
+    return `call_${this.count++}`
+  }
+
+  add(id: string, name: string): void {
+    const call = { id, isOpen: true }
+    for (const key of [`id ${id}`, `name ${name}`]) {
+      const known = this.byKey.get(key)
+      if (known) known.calls.push(call)
+      else this.byKey.set(key, { calls: [call], next: 0 })
+    }
+  }
+
+  /** Returns the id of the first call without a response, by the id or else by the name. */
+  take(id: string, name: string): string | undefined {
+    const call = this.findOpen(`id ${id}`) ?? this.findOpen(`name ${name}`)
+    if (call) call.isOpen = false
+    return call?.id
+  }
+
+  private findOpen(key: string): OpenCall | undefined {
+    const known = this.byKey.get(key)
+    while (known?.calls[known.next]?.isOpen === false) known.next += 1
+    return known?.calls[known.next]
+  }
+}
+
+/** A turn of the model that is being read. */
+class Turn {
+  readonly content: AssistantMessage['content'] = []
+  private readonly thoughts = new Map<string, ThinkingPart>()
+  private known = 0
+
+  /** Returns the last thought with a text. A call follows, so that no thought is open. */
+  findThought(text: string): ThinkingPart | undefined {
+    for (; this.known < this.content.length; this.known += 1) {
+      const part = this.content[this.known]
+      if (part?.type === 'thinking') this.thoughts.set(part.text, part)
+    }
+    return this.thoughts.get(text)
+  }
 }
 
 /**
@@ -280,20 +327,21 @@ interface OpenCall {
  */
 function decodeContents(contents: unknown, systemInstruction: unknown): Message[] {
   const messages = readSystem(systemInstruction)
-  const open: OpenCall[] = []
-  let calls = 0
+  const calls = new Calls()
+  let turn = new Turn()
   for (const content of contentsOf(contents)) {
     const { role = 'user' } = fieldsOf(content)
     const parts = partsOf(content)
     if (role === 'model') {
-      const last = messages.at(-1)
-      const turn = last?.role === 'assistant' ? last.content : []
-      for (const part of parts) addModelPart(turn, part, open, () => `call_${calls++}`)
-      if (last?.role !== 'assistant' && turn.length > 0) {
-        messages.push({ role: 'assistant', content: turn })
+      const isNew = turn.content.length === 0
+      for (const part of parts) addModelPart(turn, part, calls)
+      if (isNew && turn.content.length > 0) {
+        messages.push({ role: 'assistant', content: turn.content })
       }
     } else if (role === 'user' || role === 'function') {
-      messages.push(...readUserTurn(parts, open))
+      const read = readUserTurn(parts, calls)
+      messages.push(...read)
+      if (read.length > 0) turn = new Turn()
     } else throw invalidContents('The role of a content must be user or model.')
   }
   return messages
@@ -307,20 +355,19 @@ function readSystem(instruction: unknown): Message[] {
     : [{ role: 'system', content: [{ type: 'text', text: texts.join('\n\n') }] }]
 }
 
-type Turn = AssistantMessage['content']
-
 /** Adds a part of the model to its turn. */
-function addModelPart(turn: Turn, part: Json, open: OpenCall[], newId: () => string): void {
+function addModelPart(turn: Turn, part: Json, calls: Calls): void {
+  const { content } = turn
   const { text, thought, thoughtSignature, functionCall } = part
   const signed = typeof thoughtSignature === 'string' ? parseSignature(thoughtSignature) : undefined
   if (functionCall !== undefined) {
     for (const thought of signed?.thoughts ?? []) addThoughtOfCall(turn, thought)
     const { id, name, args } = fieldsOf(functionCall)
     if (typeof name !== 'string') throw invalidContents('A functionCall needs a name.')
-    const callId = typeof id === 'string' && id !== '' ? originalId(id) : newId()
-    open.push({ id: callId, name })
+    const callId = typeof id === 'string' && id !== '' ? originalId(id) : calls.newId()
+    calls.add(callId, name)
     const signature = signed?.own !== undefined && { signature: signed.own }
-    turn.push({
+    content.push({
       type: 'call',
       id: callId,
       name,
@@ -330,32 +377,34 @@ function addModelPart(turn: Turn, part: Json, open: OpenCall[], newId: () => str
     return
   }
   if (typeof text !== 'string') return
-  if (thought === true) addThought(turn, text)
-  else addText(turn, text)
-  if (signed?.own !== undefined) addSignature(turn, signed.own, thought === true)
-  else for (const foreign of signed?.thoughts ?? []) addForeignThought(turn, foreign)
+  if (thought === true) addThought(content, text)
+  else addText(content, text)
+  if (signed?.own !== undefined) addSignature(content, signed.own, thought === true)
+  else for (const foreign of signed?.thoughts ?? []) addForeignThought(content, foreign)
 }
 
-function addText(turn: Turn, text: string): void {
+type Content = Turn['content']
+
+function addText(turn: Content, text: string): void {
   const last = turn.at(-1)
   if (last?.type === 'text') last.text += text
   else if (text !== '') turn.push({ type: 'text', text })
 }
 
 /** Returns the thought at the end of a turn that may go on. */
-function openThought(turn: Turn): ThinkingPart | undefined {
+function openThought(turn: Content): ThinkingPart | undefined {
   const last = turn.at(-1)
   return last?.type === 'thinking' && last.signature === undefined ? last : undefined
 }
 
-function addThought(turn: Turn, text: string): void {
+function addThought(turn: Content, text: string): void {
   const last = openThought(turn)
   if (last) last.text += text
   else if (text !== '') turn.push({ type: 'thinking', text })
 }
 
 /** Adds Google's signature: to the thought that it ends, else behind the text. */
-function addSignature(turn: Turn, signature: string, isThought: boolean): void {
+function addSignature(turn: Content, signature: string, isThought: boolean): void {
   const seal = { signature, origin: 'gemini' } as const
   const last = isThought ? openThought(turn) : undefined
   if (last) Object.assign(last, seal)
@@ -363,7 +412,7 @@ function addSignature(turn: Turn, signature: string, isThought: boolean): void {
 }
 
 /** Adds a thought of another API. Its text may be in the parts before. */
-function addForeignThought(turn: Turn, thought: ThinkingPart): void {
+function addForeignThought(turn: Content, thought: ThinkingPart): void {
   const last = thought.text === '' && endsThought(thought) ? openThought(turn) : undefined
   if (last) Object.assign(last, { ...thought, text: last.text })
   else turn.push(thought)
@@ -371,31 +420,28 @@ function addForeignThought(turn: Turn, thought: ThinkingPart): void {
 
 /** Adds a thought that came back with its call. The client may have sent it as a part, too. */
 function addThoughtOfCall(turn: Turn, thought: ThinkingPart): void {
-  const same = turn.findLast((part) => part.type === 'thinking' && part.text === thought.text)
+  const same = turn.findThought(thought.text)
   if (same) Object.assign(same, thought)
-  else turn.push(thought)
+  else turn.content.push(thought)
 }
 
-function readUserTurn(parts: Json[], open: OpenCall[]): Message[] {
+function readUserTurn(parts: Json[], calls: Calls): Message[] {
   const isResult = ({ functionResponse }: Json): boolean => functionResponse !== undefined
-  const results = parts.filter(isResult).map((part) => readFunctionResponse(part, open))
+  const results = parts.filter(isResult).map((part) => readFunctionResponse(part, calls))
   const content = parts.filter((part) => !isResult(part)).flatMap(readPart)
   return content.length === 0 ? results : [...results, { role: 'user', content }]
 }
 
-function readFunctionResponse(part: Json, open: OpenCall[]): ToolMessage {
+function readFunctionResponse(part: Json, calls: Calls): ToolMessage {
   const { id, name, response, parts } = fieldsOf(part.functionResponse)
-  const callId = originalId(toText(id))
-  const byId = open.findIndex((call) => call.id === callId)
-  const at = byId >= 0 ? byId : open.findIndex((call) => call.name === name)
-  const [call] = at < 0 ? [] : open.splice(at, 1)
-  if (!call) {
+  const callId = calls.take(originalId(toText(id)), toText(name))
+  if (callId === undefined) {
     throw invalidContents('A functionResponse needs the id or the name of an earlier functionCall.')
   }
   const { text, isError } = readResult(response ?? {})
   return {
     role: 'tool',
-    callId: call.id,
+    callId,
     content: [
       ...(text === '' ? [] : [{ type: 'text' as const, text }]),
       ...listOf(parts, 'contents').flatMap(readPart),

@@ -23,7 +23,7 @@ import { isSystem, mediaIn } from '../conversation/contents.ts'
 import { effortOfBudget } from '../conversation/effort.ts'
 import { mediaTypeOf, parseDataUrl } from '../conversation/media.ts'
 import { readSampling } from '../conversation/sampling.ts'
-import { parseSeal, takeCallSignature } from '../conversation/sealed-thought.ts'
+import { parseSeal, signCalls } from '../conversation/sealed-thought.ts'
 import { originalId } from '../conversation/tools.ts'
 import { findCount, invalidField, readFlag, searchIn } from '../fields.ts'
 import { threadUnsupported } from './client-api.ts'
@@ -290,16 +290,14 @@ function readAssistant(content: unknown, callIds: Set<unknown>): AssistantMessag
   const parts: AssistantMessage['content'] = []
   for (const block of blocksOf(content)) {
     if (block.type === 'tool_use') {
-      const call = readToolUse(block, callIds)
-      const signature = takeCallSignature(parts)
-      parts.push(signature === undefined ? call : { ...call, signature })
+      parts.push(readToolUse(block, callIds))
     } else if (block.type === 'thinking' || block.type === 'redacted_thinking') {
       parts.push(...readThinking(block))
     } else {
       parts.push(...readBlock(block).map(toAssistantText))
     }
   }
-  return parts.length > 0 ? [{ role: 'assistant', content: parts }] : []
+  return parts.length > 0 ? [{ role: 'assistant', content: signCalls(parts) }] : []
 }
 
 function toAssistantText(part: TextPart | MediaPart): TextPart {

@@ -10,7 +10,7 @@ import type {
   ThinkingPart,
 } from '../conversation/chat-request.ts'
 import { isMedia } from '../conversation/contents.ts'
-import { endsThought, takeCallSignature } from '../conversation/sealed-thought.ts'
+import { endsThought, signCalls } from '../conversation/sealed-thought.ts'
 import { argumentsText, originalId } from '../conversation/tools.ts'
 import { invalidField } from '../fields.ts'
 import { type MediaKind, mediaKinds, readMedia } from './media.ts'
@@ -62,9 +62,11 @@ interface Turn {
  */
 class RoleReader {
   needsRepair = false
-  /** By the id that the client sent: its calls without a result, in the last turn that has it. */
-  private readonly known = new Map<unknown, { turn: number; ids: string[] }>()
+  /** By the id that the client sent: its calls in the last turn that has it, and their results. */
+  private readonly known = new Map<unknown, { turn: number; ids: string[]; replies: number }>()
+  /** The calls without an id of the last turn, and how many of them have a result. */
   private open: string[] = []
+  private replies = 0
   private count = 0
 
   constructor(private readonly developerRole: 'system' | undefined) {}
@@ -96,18 +98,23 @@ class RoleReader {
 
   private readReply(id: unknown): string {
     if (!isMissing(id)) {
-      const { ids = [] } = this.known.get(id) ?? {}
-      const own = ids.length > 1 ? ids.shift() : ids[0]
-      if (own === undefined) throw new ApiError('bad_role', { isDeveloper: false })
+      const calls = this.known.get(id)
+      const own = calls?.ids[calls.replies]
+      if (!calls || own === undefined) throw new ApiError('bad_role', { isDeveloper: false })
+      // The last call may have several results.
+      calls.replies = Math.min(calls.replies + 1, calls.ids.length - 1)
       return own
     }
-    const next = this.open.shift()
+    const next = this.open[this.replies++]
     if (next === undefined) throw new ApiError('bad_role', { isDeveloper: false })
     return next
   }
 
   private readCall({ id }: Json, at: number): string {
-    if (at === 0) this.open = []
+    if (at === 0) {
+      this.open = []
+      this.replies = 0
+    }
     const newId = `call_${this.count}_${at}`
     if (isMissing(id) || this.known.has(id)) this.needsRepair = true
     if (isMissing(id)) {
@@ -117,7 +124,7 @@ class RoleReader {
     const earlier = this.known.get(id)
     const own = earlier ? newId : this.original(typeof id === 'string' ? id : JSON.stringify(id))
     if (earlier?.turn === this.count) earlier.ids.push(own)
-    else this.known.set(id, { turn: this.count, ids: [own] })
+    else this.known.set(id, { turn: this.count, ids: [own], replies: 0 })
     return own
   }
 
@@ -193,12 +200,6 @@ class ContentReader {
       if (call && detail.origin === 'gemini') call.signature ??= detail.signature ?? ''
       else thoughts.push({ type: 'thinking', ...detail })
     }
-    // Mistral's clients have the signature of a call in the content.
-    for (const { signature } of calls) if (signature) takeCallSignature(parts, signature)
-    for (const call of calls) {
-      const signature = call.signature ?? takeCallSignature(parts)
-      if (signature !== undefined) call.signature = signature
-    }
     const text = thinkingTextOf(sent)
     // The text of OpenAI's encrypted thoughts is their summary.
     const textless = thoughts.find(
@@ -212,9 +213,12 @@ class ContentReader {
     const refusal = asString(sent.refusal)
     const content = [
       ...thoughts,
-      ...parts,
-      ...(refusal === '' ? [] : [{ type: 'text' as const, text: refusal, isDeclined: true }]),
-      ...calls,
+      // Mistral's clients have the signature of a call in the content.
+      ...signCalls([
+        ...parts,
+        ...(refusal === '' ? [] : [{ type: 'text' as const, text: refusal, isDeclined: true }]),
+        ...calls,
+      ]),
     ]
     const last = content.at(-1)
     if (isMarked(sent) && last && last.type !== 'thinking') last.isCached = true

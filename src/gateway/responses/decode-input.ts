@@ -20,7 +20,7 @@ import type {
 } from '../conversation/chat-request.ts'
 import { hasContent } from '../conversation/contents.ts'
 import { mediaTypeOf, parseDataUrl } from '../conversation/media.ts'
-import { parseSeal, takeCallSignature } from '../conversation/sealed-thought.ts'
+import { parseSeal, signCalls } from '../conversation/sealed-thought.ts'
 import { argumentsText, originalId } from '../conversation/tools.ts'
 import { invalidField } from '../fields.ts'
 import { thoughtText } from './read.ts'
@@ -183,8 +183,9 @@ class Conversation implements DecodedInput {
   private addCall(item: Json): void {
     const call = readCall(item)
     this.callIds.add(item.call_id)
-    const signature = takeCallSignature(this.thoughts)
-    this.addOfModel([{ ...call, ...(signature !== undefined && { signature }) }])
+    const parts = signCalls([...this.thoughts, call])
+    this.thoughts = []
+    this.addOfModel(parts)
   }
 
   private addOutput({ call_id, type }: Json, content: ContentPart[]): void {
