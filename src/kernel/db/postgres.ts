@@ -105,9 +105,11 @@ class Units {
     let isWorked = false
     try {
       const result = await this.sql.begin(async (transaction) => {
-        if (isSoft) await transaction.unsafe('set local synchronous_commit = off')
         slot = this.#idle.pop() ?? new TransactionSlot()
-        const done = await slot.run(transaction, this.unitMs, work)
+        const [done] = await Promise.all([
+          slot.run(transaction, this.unitMs, work),
+          isSoft && transaction.unsafe('set local synchronous_commit = off', []),
+        ])
         isWorked = true
         return done
       })
