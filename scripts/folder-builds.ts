@@ -16,12 +16,13 @@ import { documents } from './folder-builds/documents.ts'
 import { engines } from './folder-builds/engines.ts'
 import { games } from './folder-builds/games.ts'
 import { programs } from './folder-builds/programs.ts'
+import { sites } from './folder-builds/sites.ts'
 
 const target = join(import.meta.dir, '../src/testing/folders/builds')
 const largeTarget = join(import.meta.dir, '../dist/folder-builds')
 
 const manifest = '{"name":"x","private":true,"type":"module","version":"1.0.0"}'
-const builds = { ...bundlers, ...games, ...programs, ...engines, ...documents }
+const builds = { ...bundlers, ...games, ...programs, ...engines, ...documents, ...sites }
 
 async function run(command: string[], cwd: string): Promise<void> {
   const env = {

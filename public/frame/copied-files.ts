@@ -103,6 +103,7 @@ export function openCopied({ address, contents = [], rest = '' }: OwnFiles): Add
     base,
     find,
     urlOf: find,
+    requested: find,
     inCss,
     imports,
     copy: {

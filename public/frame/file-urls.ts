@@ -1,4 +1,4 @@
-import { fileNameOf } from '../../src/apps/folders/page-names.ts'
+import { fileNameOf, findPageName } from '../../src/apps/folders/page-names.ts'
 import type { OwnFiles } from './messages.ts'
 
 /** Import map of a build for the root of a host: its absolute names are those of the folder. */
@@ -30,6 +30,8 @@ export interface Addresses {
   find(given: unknown): string | undefined
   /** Returns the URL of a file of the folder, however named; undefined for any other URL. */
   urlOf(given: unknown): string | undefined
+  /** Returns the URL to request: as `urlOf`, and for pages by their paths, and missing files. */
+  requested(given: unknown): string | undefined
   /** Returns CSS with the URLs to load. */
   inCss(css: string): string
   /** Names from the root of the host, as an import map has them. */
@@ -47,14 +49,21 @@ export interface Addresses {
 }
 
 /** Finds the files that the URLs of a page name. */
-export function openAddresses({ address, names }: Pick<OwnFiles, 'address' | 'names'>): Addresses {
+export function openAddresses({
+  address,
+  names,
+  page,
+}: Pick<OwnFiles, 'address' | 'names' | 'page'>): Addresses {
   const known = new Set(names)
   const { origin, pathname } = new URL(address)
-  const base = document.baseURI.replace(/#.*/, '')
+  /** Names from the root, and URLs that code made of its location. */
+  const inUrls = new RegExp(`(url\\(\\s*["']?)((?:${origin.replaceAll('.', '\\.')})?/[^"')]+)`, 'g')
   const { parse } = URL
+  const { get: baseOf } = Object.getOwnPropertyDescriptor(Node.prototype, 'baseURI') ?? {}
+  const baseNow = (): string => String(baseOf?.call(document)).replace(/#.*/, '')
   /** Resolves a URL. `location.origin` of a page is "null". */
   const resolve = (given: unknown): URL | null =>
-    parse.call(URL, String(given).replace(/^null(?=\/)/, origin), base)
+    parse.call(URL, String(given).replace(/^null(?=\/)/, origin), baseNow())
   const find = (given: unknown): string | undefined => {
     const url = resolve(given)
     if (!url || url.origin !== origin || url.href.startsWith(address)) return undefined
@@ -64,19 +73,27 @@ export function openAddresses({ address, names }: Pick<OwnFiles, 'address' | 'na
     // What a player uploaded, as pages of Claude Code name it.
     return known.has(name) || name.startsWith('_blob/') ? address + path : undefined
   }
+  const urlOf = (given: unknown): string | undefined => {
+    const url = find(given) ?? resolve(given)?.href
+    return url?.startsWith(address) ? url : undefined
+  }
+  const pages = new Set([...names, page])
   return {
-    base,
+    base: baseNow(),
     // A build names its files from the root of the host: "/assets/a.js".
     find,
-    urlOf(given) {
-      const url = find(given) ?? resolve(given)?.href
-      return url?.startsWith(address) ? url : undefined
+    urlOf,
+    requested(given) {
+      const url = resolve(given)
+      if (url?.origin !== origin) return undefined
+      const file = urlOf(given) ?? address + url.href.slice(origin.length + 1)
+      const [path = ''] = file.slice(address.length).split(/[?#]/)
+      const found = known.has(fileNameOf(path)) ? undefined : findPageName(pages, fileNameOf(path))
+      if (found === undefined) return file
+      return address + found.split('/').map(encodeURIComponent).join('/') + url.search
     },
     inCss: (css) =>
-      css.replace(
-        /(url\(\s*["']?)(\/[^"')]+)/g,
-        (_, start: string, url: string) => start + (find(url) ?? url),
-      ),
+      css.replace(inUrls, (_, start: string, url: string) => start + (find(url) ?? url)),
     imports: rootImports(address),
   }
 }

@@ -160,8 +160,8 @@ export const filesDress = (openMarkup?: (files: OwnFiles) => CopiedMarkup): File
     const address = text(files, 'address', nameCharsMax) || location.href.replace(/\?.*/, '')
     const given = field(files, 'contents')
     const contents = Array.isArray(given) ? { contents: given } : {}
-    const search = text(files, 'search', nameCharsMax)
-    return { address, page, hash, search, names, ...contents, isMapped: false, isSvelteKit: false }
+    const [path, search] = [text(files, 'path', nameCharsMax), text(files, 'search', nameCharsMax)]
+    return { address, page, path, hash, search, names, ...contents, isMapped: false }
   },
   dress(html, files, { needsFallback, hasLoader }) {
     const { address } = files
@@ -170,7 +170,6 @@ export const filesDress = (openMarkup?: (files: OwnFiles) => CopiedMarkup): File
     let isMapped = hasLoader && !copied
     const from = baseOf(html, files)
     const base = `<base href="${escaped(from)}">`
-    const isSvelteKit = html.includes('__sveltekit_')
     const dressed = rewriteTags(html, (given) => {
       if (given.name === 'base' || isPolicy(given)) return ''
       // No location is a page in a copy, so the boot script follows this one.
@@ -191,6 +190,6 @@ export const filesDress = (openMarkup?: (files: OwnFiles) => CopiedMarkup): File
       }
       return style ?? withCors(tag, address) + tag.body + rest
     })
-    return { html: dressed, base, isMapped, isSvelteKit }
+    return { html: dressed, base, isMapped }
   },
 })

@@ -1,5 +1,5 @@
 /** Lets the document of a page load its files at their address as on a static host. */
-import { type Addresses, openAddresses, urlOfPage } from './file-urls.ts'
+import { type Addresses, openAddresses } from './file-urls.ts'
 import { fileWorkers } from './file-workers.ts'
 import { follow, type GoInFolder } from './links.ts'
 import { replaceProperty, replaceRequests } from './loaders.ts'
@@ -114,7 +114,7 @@ function replaceSinks(addresses: Addresses): void {
     const whole = addresses.inCss(addresses.copy ? html : html.replace(tags, inTag))
     return whole.replace(reference, (text: string, start: string, name: string, value: string) => {
       const url = value.replace(/^["']|["']$/g, '')
-      const found = addresses.copy && isPage(url) ? undefined : valueOf(name, url, addresses)
+      const found = name === 'href' && isPage(url) ? undefined : valueOf(name, url, addresses)
       return found === undefined ? text : `${start}"${found}"`
     })
   }
@@ -164,7 +164,8 @@ export const goInFolder =
     const url = whole.startsWith(address) ? whole : address + whole.slice(origin.length + 1)
     const frame = target === '' ? undefined : findFrame(target)
     if (frame) frame.src = url
-    else if (hash !== '' && pageOf(url) === pageOf(urlOfPage(files))) follow(hash)
+    else if (hash !== '' && pageOf(url) === pageOf(document.URL.replace(`${origin}/`, address)))
+      follow(hash)
     else if (name === null && isPage(url)) tell({ type: 'service:page', url })
     else void download(url, name || url.replace(/.*\//, '')).catch(() => undefined)
     return true
@@ -180,18 +181,13 @@ export function start(
   const { hash } = files
   // Firefox takes one import map alone, so another one may have these names.
   if (!files.isMapped) addImportMap(addresses.imports)
-  replaceRequests((url) => addresses.find(url) ?? addresses.urlOf(url))
+  replaceRequests((url) => addresses.requested(url))
   replaceElements(addresses)
   replaceSinks(addresses)
   fileWorkers(files, addresses)
   inlineSymbols(addresses)
   replaceStyles(addresses.inCss)
   openPageLocation(files)
-  const here = (): string => urlOfPage(files) + location.hash
-  // SvelteKit loads a page again whose document.URL is not the href of its location.
-  for (const name of files.isSvelteKit ? [] : ['URL', 'documentURI']) {
-    Object.defineProperty(Document.prototype, name, { get: here, configurable: true })
-  }
   if (hash !== '') addEventListener('DOMContentLoaded', () => follow(hash), { once: true })
   if (needsFallback) replaceRenamed(addresses)
   if (needsFallback || copy) addEventListener('DOMContentLoaded', followRefresh, { once: true })

@@ -1,10 +1,12 @@
-import { decoded, findPageName } from '../../src/apps/folders/page-names.ts'
+import { decoded, findPageName, isHtml } from '../../src/apps/folders/page-names.ts'
 import { fetchOwn, filesIn } from './host.ts'
 import type { PageContent } from './messages.ts'
 
 /** A page of a folder, and where it starts. */
 interface PagePlace {
   page: string
+  /** Path of its URL in the folder. */
+  path: string
   hash: string
   search: string
 }
@@ -32,9 +34,21 @@ export class FolderPages {
     const url = URL.parse(given, address)
     if (!url?.href.startsWith(address)) return undefined
     const { pathname, hash, search } = url
-    const path = decoded(pathname.slice(new URL(address).pathname.length))
-    const page = findPageName(this.#urls, path)
-    return page === undefined ? undefined : { page, hash, search }
+    const path = pathname.slice(new URL(address).pathname.length)
+    const page = findPageName(this.#urls, decoded(path)) ?? this.#otherwise(path)
+    return page === undefined ? undefined : { page, path, hash, search }
+  }
+
+  /**
+   * Returns the page that static hosts show for a path without one: 404.html, or the only page of
+   * an app, whose router has the path.
+   */
+  #otherwise(path: string): string | undefined {
+    const first = this.first.files?.page ?? ''
+    const top = first.slice(0, first.lastIndexOf('/') + 1)
+    if (!path.startsWith(top)) return undefined
+    const isOnly = [...this.#urls.keys()].filter(isHtml).length === 1
+    return this.#urls.has(`${top}404.html`) ? `${top}404.html` : isOnly ? first : undefined
   }
 
   /** Fetches a page; the first one without a name. Throws where its file is missing. */
@@ -48,6 +62,8 @@ export class FolderPages {
 
   #at(content: PageContent, place?: PagePlace): PageContent {
     const { files } = content
-    return files ? { ...content, files: { ...files, hash: '', search: '', ...place } } : content
+    return files
+      ? { ...content, files: { ...files, path: '', hash: '', search: '', ...place } }
+      : content
   }
 }

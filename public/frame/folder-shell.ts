@@ -40,10 +40,10 @@ export function openFolder({ app, show, again, notify }: FolderShell): OpenedFol
   let leaving: ReturnType<typeof setTimeout> | undefined
   let shown: number[] = []
   const open = async (): Promise<void> => {
-    const page = text(history.state, 'page', urlCharsMax)
-    const hash = text(history.state, 'hash', urlCharsMax)
-    const search = text(history.state, 'search', urlCharsMax)
-    await show(await (await opened).content(page === '' ? undefined : { page, hash, search }))
+    const [page = '', path = '', hash = '', search = ''] = ['page', 'path', 'hash', 'search'].map(
+      (name) => text(history.state, name, urlCharsMax),
+    )
+    await show(await (await opened).content(page === '' ? undefined : { page, path, hash, search }))
   }
   const goTo = async (url: string): Promise<void> => {
     const next = (await opened).find(url)

@@ -157,7 +157,9 @@ export async function fetchPage(at: string, openedList: PageList): Promise<PageC
   const names = filesIn(list).map(({ name }) => name)
   const copied = await fetchContents(list)
   const files =
-    typeof page === 'string' ? { page, hash: '', search: '', names, ...copied } : undefined
+    typeof page === 'string'
+      ? { page, path: '', hash: '', search: '', names, ...copied }
+      : undefined
   return { html: await html, ...(libraries && { libraries }), ...(files && { files }) }
 }
 

@@ -64,6 +64,8 @@ interface ReceivedFile {
 export interface PageFiles {
   /** Name of the page that runs, in its folder. */
   page: string
+  /** Path of its URL in the folder, or '' where that is its name. */
+  path: string
   /** Fragment that the page starts at, with its #, or ''. */
   hash: string
   /** Query that the page starts with, with its ?, or ''. */
@@ -82,8 +84,6 @@ export interface OwnFiles extends PageFiles {
   address: string
   /** Another import map has the names of the files: Firefox takes one alone. */
   isMapped: boolean
-  /** The page was built by SvelteKit. */
-  isSvelteKit: boolean
   /** In an offline copy, the document after the boot script, with placeholders of its files. */
   rest?: string
 }

@@ -1,3 +1,5 @@
+import { urlOfPage } from './file-urls.ts'
+import { follow } from './links.ts'
 import { listen } from './listen.ts'
 import type { OwnFiles } from './messages.ts'
 
@@ -5,95 +7,169 @@ import type { OwnFiles } from './messages.ts'
 const givenMax = 1_000
 
 /** Parts of a location that only tell where it is. */
-const parts = ['pathname', 'origin', 'protocol', 'host', 'hostname', 'port'] as const
+const parts = ['origin', 'protocol', 'host', 'hostname', 'port'] as const
+/** Parts that a script may set, which leads elsewhere. */
+const settable = ['href', 'pathname', 'search'] as const
 
-/**
- * Gives scripts the location that the page has on a static host, by the function that
- * src/apps/folders/page-location.ts lets them call. Paths of the history are hashes here.
- */
-export function openPageLocation({ address, page, search }: OwnFiles): void {
+/** Returns a native accessor of a property. */
+const getterOf = (owner: object, name: string): ((self: object) => unknown) => {
+  const { get } = Object.getOwnPropertyDescriptor(owner, name) ?? {}
+  return (self) => get?.call(self)
+}
+
+const baseOf = getterOf(Node.prototype, 'baseURI')
+
+/** The URLs of a page at the root of a host, whose folder is that of the page. */
+interface FolderLocation {
+  /** Returns the URL of the page. */
+  here(): URL
+  /** Notes that the history has a URL now. */
+  remember(url: URL): void
+  /** Resolves a URL as the page does. */
+  resolve(url: unknown): URL | null
+  /** Returns the URL at the root of a host for one at the address of the folder. */
+  atRoot(url: string): string
+  /** The page has a base element. */
+  hasOwnBase: boolean
+  /** Makes relative names those of the new URL of the page. */
+  moveBase(): void
+}
+
+/** Returns the URL that a page starts at. */
+function firstUrl({ address, page, path, search, hash }: OwnFiles): URL {
+  const names = page.replace(/(^|\/)index\.html?$/i, '$1').split('/')
+  const url = new URL(`/${path || names.map(encodeURIComponent).join('/')}`, address)
+  return Object.assign(url, { search, hash })
+}
+
+function openLocation(files: OwnFiles): FolderLocation {
+  const { address } = files
   const { origin, pathname } = new URL(address)
   const { location } = window
   const { parse } = URL
-  const first = new URL(`/${page.replace(/(^|\/)index\.html?$/i, '$1')}${search}`, origin)
-  let last = first
+  let last = firstUrl(files)
   /** URLs that scripts gave to the history, by the address of the frame that stands for each. */
-  const given = new Map([[location.href, first]])
+  const given = new Map([[location.href, last]])
   /** A fragment that no script gave is one of the last URL. */
   const here = (): URL => {
     const known = given.get(location.href)
     last = known ?? last
     return known ?? new URL(location.hash, last)
   }
-  const remember = (url: URL): void => {
-    given.set(location.href, url)
-    for (const [oldest] of given) if (given.size > givenMax) given.delete(oldest)
+  const atRoot = (url: string): string =>
+    url.startsWith(address) ? `${origin}/${url.slice(address.length)}` : url
+  const base = document.querySelector('base')
+  const baseNow = (): string => String(baseOf(document))
+  const hasOwnBase = baseNow() !== urlOfPage(files)
+  return {
+    here,
+    atRoot,
+    hasOwnBase,
+    remember(url) {
+      given.set(location.href, url)
+      for (const [oldest] of given) if (given.size > givenMax) given.delete(oldest)
+    },
+    resolve: (url) =>
+      parse.call(
+        URL,
+        // `location.origin` and `location.host` of code that no publish has changed are empty.
+        atRoot(String(url).replace(/^(?:null|about:\/\/)(?=\/)/, '')).replace(pathname, '/'),
+        hasOwnBase ? atRoot(baseNow()) : here().href,
+      ),
+    moveBase() {
+      const folder =
+        address +
+        here()
+          .pathname.slice(1)
+          .replace(/[^/]*$/, '')
+      const isThere = baseNow().replace(/[^/]*$/, '') === folder
+      if (base && !hasOwnBase && !isThere) base.href = folder
+    },
   }
-  /** Resolves a URL of the history. `location.origin` and `location.host` of a page are empty. */
-  const resolve = (url: unknown): URL | null =>
-    parse.call(
-      URL,
-      String(url)
-        .replace(/^(?:null|about:\/\/)(?=\/)/, '')
-        .replace(address, `${origin}/`)
-        .replace(pathname, '/'),
-      here().href,
-    )
+}
+
+/**
+ * Gives scripts the location that the page has on a static host, whose root is the folder, by the
+ * function that src/apps/folders/script-location.ts lets them call. Links and documents tell the
+ * same. Paths of the history are hashes here. Names of files stay at their address.
+ */
+export function openPageLocation(files: OwnFiles): void {
+  const folder = openLocation(files)
+  replaceHistory(folder, new URL(files.address).origin)
+  const stand = standFor(folder)
+  replaceUrls(folder)
+  const within = <T extends object>(target: T): T =>
+    new Proxy(target, {
+      get: (_, name) => (name === 'location' ? stand : Reflect.get(target, name)),
+    })
+  const known = new Map<unknown, object>([
+    [window.location, stand],
+    [window, within(window)],
+    [document, within(document)],
+  ])
+  const value = (input: unknown): unknown => known.get(input)
+  Object.defineProperty(window, 'folderPageLocation', { value, configurable: true })
+}
+
+function replaceHistory({ resolve, remember, moveBase }: FolderLocation, origin: string): void {
   for (const name of ['pushState', 'replaceState'] as const) {
     const change = History.prototype[name]
     History.prototype[name] = function (state: unknown, title: string, url?: string | URL | null) {
       const next = url === undefined || url === null ? undefined : resolve(url)
-      change.call(this, state, title, url)
-      if (next?.origin === origin) remember(next)
-      here()
+      change.call(this, state, title, next?.origin === origin ? next : url)
+      if (next?.origin !== origin) return
+      remember(next)
+      moveBase()
     }
   }
-  listen('popstate', here)
-  const folder: FolderLocation = {
-    here,
-    inFolder: ({ pathname: path, search: query, hash }) => address + path.slice(1) + query + hash,
-  }
-  const stand = standFor(folder)
-  replaceUrls(folder)
-  const value = (input: unknown): unknown => (input === location ? stand : undefined)
-  Object.defineProperty(window, 'folderPageLocation', { value, configurable: true })
-}
-
-interface FolderLocation {
-  /** Returns the URL of the page at the root of a host. */
-  here(): URL
-  /** Returns the URL of a file at its address. */
-  inFolder(url: URL): string
+  listen('popstate', moveBase)
 }
 
 /** Returns what scripts read in place of `location`. */
-function standFor({ here, inFolder }: FolderLocation): object {
+function standFor({ here, resolve }: FolderLocation): object {
   const { location } = window
-  const stand = {
-    assign: (url: string | URL): void => location.assign(url),
-    replace: (url: string | URL): void => location.replace(url),
+  const to = (given: unknown): void => {
+    const url = resolve(given)
+    const now = here()
+    const isHere = url?.href.replace(/#.*/, '') === now.href.replace(/#.*/, '')
+    if (!url) location.assign(String(given))
+    else if (isHere && String(url) !== String(now)) follow(url.hash)
+    // A click, for the shell: no browser would go on from here to such a URL.
+    else Object.assign(document.createElement('a'), { href: url.href }).click()
+  }
+  const stand: object = Object.create(Location.prototype)
+  const define = (name: string, property: PropertyDescriptor): void =>
+    void Object.defineProperty(stand, name, { enumerable: true, ...property })
+  const methods = {
+    assign: to,
+    replace: to,
+    // The first page starts anew; a route of a script has a URL of its own.
     reload: (): void => location.reload(),
     toString: (): string => here().href,
   }
-  for (const name of parts) Object.defineProperty(stand, name, { get: () => here()[name] })
-  Object.defineProperty(stand, 'search', {
-    get: () => here().search,
-    set(value: unknown) {
-      const url = new URL(here())
-      url.search = String(value)
-      url.hash = ''
-      location.assign(inFolder(url))
-    },
-  })
-  for (const name of ['href', 'hash'] as const) {
-    const set = (value: unknown): void => void (location[name] = String(value))
-    Object.defineProperty(stand, name, { get: () => here()[name], set })
+  for (const [name, value] of Object.entries(methods)) define(name, { value })
+  for (const name of parts) define(name, { get: () => here()[name] })
+  for (const name of settable) {
+    define(name, {
+      get: () => here()[name],
+      set(value: unknown) {
+        if (name === 'href') return to(value)
+        const url = Object.assign(new URL(here()), { [name]: String(value) })
+        url.hash = ''
+        to(url)
+      },
+    })
   }
+  define('hash', {
+    get: () => here().hash,
+    set: (value: unknown) => void (location.hash = String(value)),
+  })
+  define('ancestorOrigins', { get: () => location.ancestorOrigins })
   return stand
 }
 
-/** Gives a URL that a script makes of its location the path and the query of the page. */
-function replaceUrls({ here, inFolder }: FolderLocation): void {
+/** Gives links, documents and URLs of code that no publish has changed the URL of the page. */
+function replaceUrls({ here, atRoot, hasOwnBase }: FolderLocation): void {
   const { location } = window
   const construct = (
     real: typeof URL,
@@ -101,9 +177,34 @@ function replaceUrls({ here, inFolder }: FolderLocation): void {
     made: NewableFunction,
   ): object => {
     const isHere = rest.length === 0 && String(url) === location.href
-    // That of a srcdoc has no path.
-    const isBetter = isHere && (location.protocol === 'about:' || here().search !== '')
-    return Reflect.construct(real, [isBetter ? inFolder(here()) : url, ...rest], made)
+    return Reflect.construct(real, [isHere ? here() : url, ...rest], made)
   }
-  window.URL = new Proxy(URL, { construct })
+  const Native = URL
+  window.URL = new Proxy(Native, { construct })
+  const define = (owner: object, name: string, get: (this: object) => unknown): void => {
+    const real = Object.getOwnPropertyDescriptor(owner, name)
+    Object.defineProperty(owner, name, { ...real, get, configurable: true })
+  }
+  for (const name of ['URL', 'documentURI']) define(Document.prototype, name, () => here().href)
+  define(Node.prototype, 'baseURI', function (this: object) {
+    const isOwn = this === document || (this instanceof Node && this.ownerDocument === document)
+    return isOwn && !hasOwnBase ? here().href.replace(/#.*/, '') : atRoot(String(baseOf(this)))
+  })
+  for (const owner of [HTMLAnchorElement.prototype, HTMLAreaElement.prototype]) {
+    const hrefOf = getterOf(owner, 'href')
+    const linked = (link: object): string => atRoot(String(hrefOf(link)))
+    define(owner, 'href', function () {
+      return linked(this)
+    })
+    owner.toString = function () {
+      return linked(this)
+    }
+    for (const name of ['pathname', ...parts] as const) {
+      const get = getterOf(owner, name)
+      define(owner, name, function () {
+        const url = linked(this)
+        return url === hrefOf(this) ? get(this) : new Native(url)[name]
+      })
+    }
+  }
 }

@@ -77,7 +77,7 @@ export interface FilesDress {
     html: string,
     files: OwnFiles,
     options: { needsFallback: boolean; hasLoader: boolean },
-  ): { html: string; base: string; isMapped: boolean; isSvelteKit: boolean }
+  ): { html: string; base: string; isMapped: boolean }
 }
 
 /**
@@ -96,7 +96,6 @@ function dress(
     html: given,
     base: '',
     isMapped: false,
-    isSvelteKit: false,
   }
   const rest = afterBoot(html, run, libraries)
   const isCopy = files?.contents !== undefined

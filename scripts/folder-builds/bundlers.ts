@@ -221,8 +221,8 @@ export default ({ children }) => <html><body>{children}</body></html>`,
 import Image from 'next/image'\nimport Link from 'next/link'\nimport { useEffect, useState } from 'react'\nimport dot from './dot.png'
 export default () => {
   const [count, setCount] = useState(0)
-  useEffect(() => { if (count === 0) return setCount(1); (async () => { ${styled}; const { part } = await import('./part.js'); const i = document.querySelector('img'); await i.decode(); ${send('await styled, part, i.naturalWidth, document.querySelector("p").textContent')} })() }, [count])
-  return <><Link href="/about/" style={{ position: 'fixed', inset: 0 }}>about</Link><Image src={dot} alt="" /><p>{count}</p></>
+  useEffect(() => { (async () => { ${styled}; setCount(1); const { part } = await import('./part.js'); const i = document.querySelector('img'); await i.decode(); while (document.querySelector('p').textContent !== '1') await new Promise(requestAnimationFrame); ${send('await styled, part, i.naturalWidth, document.querySelector("p").textContent')} })() }, [])
+  return <><Link href="/about/" style={{ position: 'fixed', inset: 0 }}>about</Link><Image src={dot} alt="" loading="eager" /><p>{count}</p></>
 }`,
       'app/about/page.jsx': `'use client'\nimport { useEffect } from 'react'
 export default () => { useEffect(() => { ${send("'about', document.querySelector('h1').textContent")} }, []); return <h1>About</h1> }`,

@@ -6,6 +6,7 @@ import { idempotencyKeyOf } from '../money/idempotency/idempotency.ts'
 import { readJson } from '../money/perform.ts'
 import { priceErrors, publishErrors, writeErrors } from '../people/operation.ts'
 import { pageZipLimits } from './folders/limits.ts'
+import { type LocatedFolder, locateFolder } from './folders/locate.ts'
 import { readPageFolder } from './folders/page-folder.ts'
 import { decodeFiles, fieldsOf, readZipRequest, zipOf } from './folders/request.ts'
 import type { InputFile } from './folders/unzip.ts'
@@ -31,17 +32,8 @@ export interface PageUpload {
   folder?: UploadedFolder
 }
 
-export interface UploadedFolder {
-  /** Name of the page. */
-  page: string
-  files: InputFile[]
-  /** Names that began with a slash and are relative now. */
-  rooted: string[]
-  /** Scripts and pages whose code reads the location that it has on a static host. */
-  located: string[]
-  /** Paths outside the folder of the page, which are left out. */
-  outside: string[]
-}
+/** A folder without the HTML of its page. */
+export type UploadedFolder = Omit<LocatedFolder, 'html'>
 
 /** Fields that are not texts, in the query of a zip. */
 const jsonFields = new Set(['store', 'dryRun', 'priceRemix', 'maxCredits', 'uses'])
@@ -50,11 +42,11 @@ const rejectFolder = (reasons: string[]): never => {
   rejectRequest(`Not published: ${reasons.join(' ')}`)
 }
 
-/** Finds the page of a folder. Throws `bad_request`. */
-function packFolder(files: InputFile[]): PageUpload {
+/** Finds the page of a folder. Throws `bad_request` and `try_again`. */
+async function packFolder(files: InputFile[]): Promise<PageUpload> {
   const read = readPageFolder(files)
   if ('problem' in read) return rejectFolder([read.problem])
-  const { html, ...folder } = read
+  const { html, ...folder } = await locateFolder(read)
   return { html, folder }
 }
 
@@ -87,10 +79,11 @@ function requestReader<Body extends SourceFields>(
     if (html !== undefined) return { page: { ...input, html } }
     // `publishVersion` makes the page from the newest version.
     if (patch) return { page: { ...input, html: '' } }
-    if (files) return { page: { ...input, ...packFolder(decodeFiles(files, rejectFolder)) } }
+    if (files)
+      return { page: { ...input, ...(await packFolder(decodeFiles(files, rejectFolder))) } }
     if (!zip) return { build: input }
     const unzipped = await readZipRequest(zip, pageZipLimits(config), rejectFolder)
-    return { page: { ...input, ...packFolder(unzipped) } }
+    return { page: { ...input, ...(await packFolder(unzipped)) } }
   }
 }
 

@@ -83,9 +83,10 @@ const namedMax = 10
 /** Says what became of the files of a folder, to follow another sentence. */
 export function folderNote(folder: UploadedFolder | undefined): string {
   if (!folder) return ''
-  const { files, rooted, located, outside } = folder
+  const { files, mount, rooted, located, outside } = folder
   const messages = [
     ['Its files:', files.map(({ path }) => path)],
+    ['The build is for a path of a host, so it is in a folder of its name:', mount ? [mount] : []],
     ['These names began with a slash and are relative now:', rooted],
     ['The code of these reads the location of the folder now:', located],
     ['These are outside the folder of the page and left out:', outside],

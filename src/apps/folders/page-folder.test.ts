@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 
+import { locateFolder } from './locate.ts'
 import { readPageFolder } from './page-folder.ts'
-import { locatedScriptMax } from './page-location.ts'
+import { locatedScriptMax, withoutPageLocation, withPageLocation } from './script-location.ts'
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 const pack = (files: Record<string, string>) => {
@@ -30,8 +31,8 @@ test('keeps all files of the folder of the page, by their paths', () => {
     page: 'index.html',
     html: index,
     files: { 'js/a.js': "import('./b.js')", 'img/Ship 1.png': 'one', 'Theme.m4a': 'two' },
+    mount: '',
     rooted: [],
-    located: [],
     outside: ['README.md'],
   })
 })
@@ -56,20 +57,14 @@ test('makes exact names relative that begin with a slash, in pages, styles and i
     `<script>fetch("/js/x.js")</script><!-- <img src="/img/c.png"> --><style>@import "${up}css/a.css";</style>` +
     `<a href="//host/css/a.css">`
   expect(read.html).toBe(
-    `${relative('./')}one</a><a href=/>home</a><a href=./sub/page.html#x>page</a>`,
+    `${relative('./')}one</a><a href=/>home</a><a href=/sub/page.html#x>page</a>`,
   )
   expect(read.files).toEqual({
     ...files,
     'css/a.css': 'a{background:url(../img/c.png)} b{background:url("/img/none.png")}',
-    'sub/page.html': `${relative('../')}two</a><a href=/>home</a><a href=../sub/page.html#x>page</a>`,
+    'sub/page.html': `${relative('../')}two</a><a href=/>home</a><a href=/sub/page.html#x>page</a>`,
   })
-  expect(read.rooted.toSorted()).toEqual([
-    '/css/a.css',
-    '/img/a%20b.png',
-    '/img/c.png',
-    '/js/x.js',
-    '/sub/page.html',
-  ])
+  expect(read.rooted.toSorted()).toEqual(['/css/a.css', '/img/a%20b.png', '/img/c.png', '/js/x.js'])
 })
 
 test('reads an import map of many steps up without a quote at their end', () => {
@@ -77,69 +72,111 @@ test('reads an import map of many steps up without a quote at their end', () => 
   expect(pack({ 'index.html': html, 'a.js': '1' })).toMatchObject({ html })
 })
 
-test('lets the code of a folder read the location of the page, and changes nothing else', () => {
-  const own = (location: string): string =>
-    `(globalThis.folderPageLocation?.(${location})??${location})`
-  const kept = [
-    'location.pathname="/x"',
-    ...['+=', '||=', '??=', '**=', '<<=', '>>>='].map((sign) => `x(location.search ${sign} 1)`),
-    'this.#location.pathname+é.location.search',
-    'élocation.pathname',
-    '[...location.pathname]',
-    'location.href="/x"',
-    'a.mylocation.pathname',
-    'const location=useLocation()',
-    'if(a==window.location)b()',
-    'window.location.reload()',
-    'x={pathname:1}',
-  ]
-  const code = [
+const own = (location: string): string => `locationOfFolder(${location}/*folder*/)`
+const helper =
+  ';function locationOfFolder(given){return globalThis.folderPageLocation?.(given)??given}/*folder*/'
+/** Packs a folder, with the code that the server changes. */
+const locate = async (files: Record<string, string>) => {
+  const read = pack(files)
+  if ('problem' in read) throw new Error(read.problem)
+  const all = Object.entries(read.files).map(([path, text]) => ({
+    path,
+    bytes: bytesOf(String(text)),
+  }))
+  const located = await locateFolder({ ...read, files: all })
+  const texts = located.files.map(({ path, bytes }) => [path, new TextDecoder().decode(bytes)])
+  return { ...located, files: Object.fromEntries(texts) }
+}
+
+test('lets code read the location of its folder, and changes nothing else', () => {
+  for (const kept of [
+    '"location.href" // location.href',
+    '/location.href/.test(x)',
+    'x={location:1}',
+    'class A{location=1;location(){}}',
+    'typeof location',
+    'delete window.location',
+    'location++',
+    '[location]=[1]',
+    'attribute.location',
+    'gl.use(a.location)',
+    'e?.location.href',
+    'location:for(;;)break location',
+    'import {location} from "x";location.href',
+    'const location=useLocation();location.pathname',
+    'function f(location){return location.href}',
+    'let f=({a:location=2})=>location.href',
+    'try{}catch(location){location.href}',
+    'for(const location of list)location.href',
+    '(function location(){return location})',
+    'this is no code location.href',
+  ]) {
+    expect(withPageLocation(kept)).toBe(kept)
+  }
+  for (const [code, changed] of [
     ['x=location.pathname', `x=${own('location')}.pathname`],
-    [';e.view.location.search<=1', `;${own('e.view.location')}.search<=1`],
-    ['location.pathname==1&&go()', `globalThis.Object${own('location')}.pathname==1&&go()`],
-    ['go()/*\n*/ location.search', `go()/*\n*/ globalThis.Object${own('location')}.search`],
-    ['let{pathname:a,search:b}=e.location;', `let{pathname:a,search:b}=${own('e.location')};`],
-    ['this.l=window.location;', `this.l=${own('window.location')};`],
-    ['const{host:a}=window.location;', `const{host:a}=${own('window.location')};`],
-    ['const{host:a}=e.location;', 'const{host:a}=e.location;'],
-    [
-      'const{history:a,location:b}=window,c',
-      `const{history:a,location:b}={history:window.history,location:${own('window.location')}},c`,
-    ],
-    ...kept.map((text) => [text, text]),
-  ] as const
-  const [before, after] = [0, 1].map((at) => code.map((pair) => pair[at]).join('\n'))
-  const data = '<script type="application/json">{"a":"location.pathname"}</script>'
-  const page = (script = ''): string => `${data}<script>${script}</script>`
-  const files = { 'a.mjs': before ?? '', 'b.txt': before ?? '', 'c.html': page(before) }
-  expect(pack({ 'index.html': page(before), ...files })).toEqual({
-    page: 'index.html',
-    html: page(after),
-    files: { 'a.mjs': after, 'b.txt': before, 'c.html': page(after) },
-    rooted: [],
-    located: ['a.mjs', 'c.html', 'index.html'],
-    outside: [],
-  })
-  // The second time nothing changes: a browser packs what the server reads again.
-  expect(pack({ 'index.html': page(after), 'a.mjs': after ?? '' })).toMatchObject({ located: [] })
+    ['go()\nlocation.reload()', `go()\n${own('location')}.reload()`],
+    ["location='/a'", `${own('location')}.href/*folder*/='/a'`],
+    ["window.location='/a'", `${own('window.location')}.href/*folder*/='/a'`],
+    ['let{pathname:a,search:b}=e.location', `let{pathname:a,search:b}=${own('e.location')}`],
+    ['const{history:a,location:b}=window', `const{history:a,location:b}=${own('window')}`],
+    ['new URL(x,location)', `new URL(x,${own('location')})`],
+    ['x={location}', `x={location:/*folder*/${own('location')}}`],
+    ['let l=self["location"]', `let l=${own('self["location"]')}`],
+    ['window?.location?.hash', `${own('window?.location')}?.hash`],
+    ['`${location}${"location"}`', `\`\${${own('location')}}\${"location"}\``],
+    ['{let location=1}location.href', `{let location=1}${own('location')}.href`],
+    ['with(a)location.href', `with(a)${own('location')}.href`],
+    ['export default location', `export default ${own('location')}`],
+    ['return location.href;', `return ${own('location')}.href;`],
+    ['x=(0,e.g).location.href', `x=${own('(0,e.g).location')}.href`],
+  ] as const) {
+    const text = withPageLocation(code)
+    expect(text).toBe(changed + helper)
+    expect(withPageLocation(`${code}\n//end`)).toBe(`${text}\n//end`)
+    expect(withoutPageLocation(text)).toBe(code)
+    // A part of it, as a patch has it.
+    expect(withoutPageLocation(changed)).toBe(code)
+  }
   const long = 'x=location.pathname;'.padEnd(locatedScriptMax + 1)
-  expect(pack({ 'index.html': page(long), 'a.js': long })).toMatchObject({ located: [] })
-  const hashed = `<meta content="script-src 'sha256-x'"><script>location.pathname</script>`
-  expect(pack({ 'index.html': hashed })).toMatchObject({ html: hashed, located: [] })
+  expect(withPageLocation(long)).toBe(long)
 })
 
-test('keeps the bytes of the files that hashes pin', () => {
-  const [before, after] = [
-    'x=location.pathname',
-    'x=(globalThis.folderPageLocation?.(location)??location).pathname',
-  ]
+test('changes the code of scripts, pages and handlers, and no data', async () => {
+  const code = 'x=location.pathname'
+  const page = (script: string, click: string): string =>
+    `<script type="application/json">{"a":"location.href"}</script><script>${script}</script><a onclick="${click}" onfocus="a(&quot;location&quot;)">`
+  const before = page(code, "location='/x'")
+  const after = page(
+    `x=${own('location')}.pathname${helper}`,
+    `${own('location')}.href/*folder*/='/x'${helper}`,
+  )
+  const files = { 'a.mjs': code, 'b.txt': code, 'c.html': before }
+  expect(await locate({ 'index.html': before, ...files })).toMatchObject({
+    html: after,
+    files: { 'a.mjs': `x=${own('location')}.pathname${helper}`, 'b.txt': code, 'c.html': after },
+    located: ['a.mjs', 'c.html', 'index.html'],
+  })
+  const hashed = `<meta content="script-src 'sha256-x'"><script>location.pathname</script>`
+  expect(await locate({ 'index.html': hashed })).toMatchObject({ html: hashed, located: [] })
+  // In a process of its own.
+  const many = Object.fromEntries(
+    Array.from({ length: 30 }, (_, at) => [`${at}.js`, code.padEnd(5_000)]),
+  )
+  const { located } = await locate({ 'index.html': '<h1>A', ...many })
+  expect(located).toEqual(Object.keys(many))
+})
+
+test('keeps the bytes of the files that hashes pin', async () => {
+  const before = 'x=location.pathname'
+  const after = withPageLocation(before)
   const pinned =
     '<script src="a.mjs" integrity="sha384-x"></script><script>location.pathname</script>'
-  expect(pack({ 'index.html': pinned, 'a.mjs': before })).toMatchObject({
+  expect(await locate({ 'index.html': pinned, 'a.mjs': before })).toMatchObject({
     located: ['index.html'],
   })
   const others = { 'index.html': '<h1>A', 'sub/b.html': pinned, 'sub/a.mjs': before }
-  expect(pack({ ...others, 'a.mjs': before, 'b.mjs': before })).toMatchObject({
+  expect(await locate({ ...others, 'a.mjs': before, 'b.mjs': before })).toMatchObject({
     files: { 'sub/a.mjs': before, 'a.mjs': before, 'b.mjs': after },
   })
   const sheet = '<link rel=stylesheet href="sub/a.css" integrity="sha384-x">'
@@ -150,7 +187,33 @@ test('keeps the bytes of the files that hashes pin', () => {
   const map = `<script type="importmap">{"integrity":{"/b.mjs":${hash}}}</script>`
   for (const pinning of [{ 'load.js': `h={7:${hash}}` }, { 'c.html': map }]) {
     const all = { 'index.html': pinned, 'b.mjs': before, ...pinning }
-    expect(pack(all)).toMatchObject({ files: { 'b.mjs': before } })
+    expect(await locate(all)).toMatchObject({ files: { 'b.mjs': before } })
+  }
+})
+
+test('puts a build for a path of a host into a folder of that name', () => {
+  const build = (html: string, more: Record<string, string> = {}) =>
+    pack({ 'index.html': html, 'assets/a.js': '1', 'assets/a.css': '', ...more })
+  const html = '<base href="/my/repo/"><script src="/my/repo/assets/a.js?v=1"></script>'
+  expect(build(html, { 'about/index.html': '<link href="/my/repo/assets/a.css">' })).toMatchObject({
+    page: 'my/repo/index.html',
+    html: '<base href="/my/repo/"><script src="../../my/repo/assets/a.js?v=1"></script>',
+    files: {
+      'my/repo/assets/a.js': '1',
+      'my/repo/about/index.html': '<link href="../../../my/repo/assets/a.css">',
+    },
+    mount: 'my/repo/',
+  })
+  for (const root of [
+    '<script src="/assets/a.js"></script>',
+    '<script src="/repo/assets/none.js"></script>',
+    '<script src="//repo/assets/a.js"></script><base href="/">',
+    '<script src="/repo/assets/a.js"></script><link href="/assets/a.css">',
+    '<script src="/../assets/a.js"></script>',
+    '<script src="/assets/assets/a.js"></script>',
+    '<a href="/repo/assets/a.js">',
+  ]) {
+    expect(build(root)).toMatchObject({ page: 'index.html', mount: '' })
   }
 })
 
@@ -161,20 +224,8 @@ test('takes time in proportion to a page that is broken on purpose', () => {
   for (const part of ['\n', 'url(/', '@import "', '<!--']) {
     expect(pack({ 'a.html': page, 'a.css': part.repeat(300_000) })).toHaveProperty('html')
   }
-  const reads = [
-    'location.',
-    'location.pathname ',
-    '{pathname}=location,',
-    '=location',
-    '{history ',
-  ]
-  for (const part of [...reads, '{pathname ', '{pathname}=', '= ', 'a.', 'a', '\n']) {
-    const code = `location{${part.repeat(locatedScriptMax / part.length)}`.slice(
-      0,
-      locatedScriptMax,
-    )
-    expect(pack({ 'a.html': page, 'a.js': code })).toHaveProperty('html')
-  }
+  for (const part of ['location.', 'a(location)+', '{location;', '[location,', 'a.b', '/*', '`${'])
+    expect(withPageLocation(`location${part.repeat(20_000)}`)).toStartWith('location')
 })
 
 test('says what a build with a server part, and the source of an app, need', () => {

@@ -1,9 +1,9 @@
 import { htmlBytesMax } from '../../kernel/limits.ts'
 import { type DecodedText, decodePage, toUtf8 } from './charset.ts'
-import { locatedScriptMax, type Locations, openLocations } from './page-location.ts'
 import { fileNameOf, isCss, isHtml, isScript, pathFrom } from './page-names.ts'
-import { rewriteTags, type Tag } from './page-tags.ts'
+import { attributeOf, rewriteTags, type Tag } from './page-tags.ts'
 import { inOtherForms, pathKey, unsafePathProblem } from './paths.ts'
+import { openPins } from './pins.ts'
 import type { InputFile } from './unzip.ts'
 
 /** A page with the files of its folder; or the problem of the folder. */
@@ -14,10 +14,10 @@ export type PageFolder =
       html: string
       /** The other files, with paths relative to the page. */
       files: InputFile[]
+      /** The folder that a build for a path of a host was put in, such as "repo/", or ''. */
+      mount: string
       /** Names that began with a slash and are relative now. */
       rooted: string[]
-      /** Scripts and pages whose code reads the location that it has on a static host. */
-      located: string[]
       /** Paths outside the folder of the page, which are left out. */
       outside: string[]
     }
@@ -64,32 +64,36 @@ export function readPageFolder(all: InputFile[]): PageFolder {
   if (page.bytes.length > htmlBytesMax) return { problem: tooLarge }
   const own = page.path.slice(0, page.path.lastIndexOf('/') + 1)
   const root = namesAbove(visible, own) ? '' : own
-  const inside = visible
+  const outside = visible.map(({ path }) => path).filter((path) => !path.startsWith(root))
+  const given = visible
     .filter(({ path }) => path.startsWith(root))
     .map(({ path, bytes }) => ({ path: path.slice(root.length), bytes }))
-  const outside = visible.map(({ path }) => path).filter((path) => !path.startsWith(root))
-  const rooted = openRootedNames(new Set(inside.map(({ path }) => path)))
-  const name = page.path.slice(root.length)
   const { text, charset } = decodePage(page.bytes)
-  const source = sourceProblem(text, (path) => inside.some((file) => file.path === path))
+  const mount = findMount(
+    text,
+    given.map(({ path }) => path),
+  )
+  const inside = given.map(({ path, bytes }) => ({ path: mount + path, bytes }))
+  const rooted = openRootedNames(new Set(inside.map(({ path }) => path)))
+  const name = mount + page.path.slice(root.length)
+  const source = sourceProblem(text, (path) => inside.some((file) => file.path === mount + path))
   if (source !== undefined) return { problem: source }
   const others = inside
     .filter(({ path }) => path !== name)
     .map((file) => ({ file, page: isHtml(file.path) ? decodePage(file.bytes) : undefined }))
   const pages = others.map(({ file, page }) => ({ path: file.path, text: page?.text ?? '' }))
-  const locations = openLocations([{ path: name, text }, ...pages], inside)
+  const isPinned = openPins([{ path: name, text }, ...pages], inside)
   const files = others.map((one) => ({
     path: one.file.path,
-    bytes: rewriteFile(one.file, one.page, { rooted, locations, charset }),
+    bytes: rewriteFile(one.file, one.page, { rooted, isPinned, charset }),
   }))
-  const html = locations.inHtml(rooted.inHtml(text, name), name)
-  const located = [...locations.changed]
-  return { page: name, html, files, rooted: [...rooted.changed], located, outside }
+  const html = rooted.inHtml(text, name)
+  return { page: name, html, files, mount, rooted: [...rooted.changed], outside }
 }
 
 interface Rewrites {
   rooted: RootedNames
-  locations: Locations
+  isPinned(path: string): boolean
   charset: string
 }
 
@@ -100,18 +104,18 @@ interface Rewrites {
 function rewriteFile(
   { path, bytes }: InputFile,
   page: DecodedText | undefined,
-  { rooted, locations, charset }: Rewrites,
+  { rooted, isPinned, charset }: Rewrites,
 ): Uint8Array {
   if (page) {
-    const text = locations.inHtml(rooted.inHtml(page.text, path), path)
+    const text = rooted.inHtml(page.text, path)
     const isSame = text === page.text && page.charset === 'utf-8'
     return isSame ? bytes : new TextEncoder().encode(text)
   }
-  if (!(isCss(path) || isScript(path)) || locations.isPinned(path)) return bytes
+  if (!(isCss(path) || isScript(path)) || isPinned(path)) return bytes
   const same = toUtf8(bytes, charset)
-  if (isScript(path) && same.length > locatedScriptMax) return same
+  if (isScript(path)) return same
   const before = new TextDecoder().decode(same)
-  const text = isCss(path) ? rooted.inCss(before, path) : locations.inScript(before, path)
+  const text = rooted.inCss(before, path)
   return text === before ? same : new TextEncoder().encode(text)
 }
 
@@ -129,6 +133,38 @@ function namesAbove(files: InputFile[], folder: string): boolean {
     const names = new TextDecoder().decode(bytes).match(upward) ?? []
     return names.some((name) => above.has(pathFrom(path, name)))
   })
+}
+
+const mountCharsMax = 80
+
+/**
+ * Returns the folder of a host that a build was made for, with its slash, such as "repo/" where the
+ * page names "/repo/assets/a.js" and the build has assets/a.js. Returns '' for the root of a host,
+ * for relative names, and where the names do not agree.
+ */
+function findMount(html: string, paths: string[]): string {
+  const names = new Set(paths)
+  const mounts = new Set<string>()
+  rewriteTags(html, ({ name, text }) => {
+    if (!/^(?:script|link|img|source|base)$/.test(name)) return ''
+    const url = attributeOf(text, 'src') ?? attributeOf(text, 'href') ?? ''
+    if (!/^\/(?!\/)/.test(url)) return ''
+    const path = fileNameOf(url.slice(1).replace(/[?#].*/, ''))
+    const mount = name === 'base' ? path.replace(/[^/]*$/, '') : mountOf(path, names)
+    if (mount !== undefined) mounts.add(mount)
+    return ''
+  })
+  const [mount = '', another] = mounts
+  const isValid = /^(?:[\w~-][\w.~-]*\/)+$/.test(mount) && mount.length <= mountCharsMax
+  const isThere = paths.some((path) => path.startsWith(mount))
+  return another === undefined && isValid && !isThere ? mount : ''
+}
+
+/** Returns what a path has before the name of a file; undefined where it names none. */
+function mountOf(path: string, names: ReadonlySet<string>): string | undefined {
+  for (let at = 0; at >= 0; at = path.indexOf('/', at) + 1 || -1)
+    if (names.has(path.slice(at))) return path.slice(0, at)
+  return undefined
 }
 
 const depthOf = ({ path }: InputFile): number => path.split('/').length
@@ -264,6 +300,8 @@ function openRootedNames(names: ReadonlySet<string>): RootedNames {
   const inCss = (css: string, name: string): string =>
     css.replace(quotedInCss, relative(name)).replace(bareInCss, relative(name))
   const inTag = ({ name: tag, text, body }: Tag, name: string): string => {
+    // The viewer leads links itself. A router may put this one into a page of another folder.
+    if (tag === 'a' || tag === 'area') return text
     const opening = text.replace(attribute, (_, start: string, key: string, value: string) => {
       if (/^style$/i.test(key)) return start + inCss(value, name)
       return start + value.replace(/srcset$/i.test(key) ? several : one, relative(name))

@@ -1,4 +1,5 @@
-import { withoutPageLocation } from '../folders/page-location.ts'
+import { locateCode } from '../folders/page-location.ts'
+import { withoutPageLocation } from '../folders/script-location.ts'
 import { cutLine } from './diff.ts'
 import type { Hunk } from './read-diff.ts'
 
@@ -44,7 +45,8 @@ export function patchFile({
     const why = 'search' in change ? patched.replace(change) : patched.apply(change)
     if (why !== undefined) return { path, number, why, ...findNearest(patched.text(), change) }
   }
-  return patched.text()
+  // No page pins a file that a patch changes, or the browser would block it.
+  return isLocated ? locateCode({ path, text: patched.text() }).text : patched.text()
 }
 
 const inText = (change: PatchChange, written: (text: string) => string): PatchChange =>

@@ -154,7 +154,7 @@ test('a patch has the code of the author, and keeps the location of a folder', a
   })
   const [html, code, text] = await read(second)
   expect(await read(id)).toEqual([html, code, text])
-  expect(String(code)).toContain('show((globalThis.folderPageLocation?.(location)??location)')
+  expect(String(code)).toContain('show(locationOfFolder(location/*folder*/).pathname)')
   // A patch with the code of the version does the same.
   const undo = [{ file: 'main.js', search: String(code), replace: script }]
   const undone = await ann.call('POST', `/apps/${id}/versions`, { patch: { edits: undo } })

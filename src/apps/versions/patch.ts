@@ -2,8 +2,8 @@ import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import * as apps from '../apps.ts'
 import { listAssets, readFiles } from '../assets/assets.ts'
-import { openLocations } from '../folders/page-location.ts'
 import { isHtml, isScript } from '../folders/page-names.ts'
+import { isLocatedCode } from '../folders/script-location.ts'
 import { readPage } from '../page-content.ts'
 import type { PageUpload } from '../publish-request.ts'
 import type { PatchChange } from './apply-patch.ts'
@@ -67,24 +67,22 @@ export async function patchVersion(
   ]
   let html = new TextDecoder('utf-8', { ignoreBOM: true }).decode(identity)
   const files: PageFile[] = []
-  // No page pins a file that a patch changes, or the browser would block it.
-  const locations = openLocations()
+  const located: string[] = []
   for (const { name, type, content } of contents) {
     const own = byPath.get(name)
     if (!own) continue
     if (!isText(type, content))
       rejectRequest(`"${name}" is no text. Send the whole file in "files".`, 'patch')
     const isLocated = version.page !== null && (isHtml(name) || isScript(name))
-    const patched = await runPatch({ path: name, bytes: content, changes: own, isLocated })
-    if (typeof patched !== 'string')
-      throw new ApiError('patch_conflict', { ...patched, version: app.version })
-    const locate = isHtml(name) ? locations.inHtml : locations.inScript
-    const text = isLocated ? locate(patched, name) : patched
+    const text = await runPatch({ path: name, bytes: content, changes: own, isLocated })
+    if (typeof text !== 'string')
+      throw new ApiError('patch_conflict', { ...text, version: app.version })
+    if (isLocated && isLocatedCode(text)) located.push(name)
     if (name === page) html = text
     else files.push({ path: name, bytes: new TextEncoder().encode(text) })
   }
   if (files.length === 0) return { html }
-  return { html, folder: { page, files, rooted: [], located: [...locations.changed], outside: [] } }
+  return { html, folder: { page, files, mount: '', rooted: [], located, outside: [] } }
 }
 
 type PageFile = NonNullable<PageUpload['folder']>['files'][number]

@@ -2,6 +2,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 
 import { mediaTypeOf } from '../../apps/assets/upload.ts'
 import { readPageFolder } from '../../apps/folders/page-folder.ts'
+import { findCode, locateCode, withCode } from '../../apps/folders/page-location.ts'
 import { embeddedLibraries } from '../../apps/libraries/embedded.ts'
 import type { PageLibraries } from '../../apps/libraries/library.ts'
 import type { Resolution } from '../../apps/libraries/resolution.ts'
@@ -75,8 +76,9 @@ export class MemoryAppSource implements AppSource {
     const bytesOf = (content: string | Uint8Array): Uint8Array =>
       typeof content === 'string' ? new TextEncoder().encode(content) : content
     const all = Object.entries(folder).map(([path, content]) => ({ path, bytes: bytesOf(content) }))
-    const read = readPageFolder(all)
-    if ('problem' in read) throw new Error(read.problem)
+    const found = readPageFolder(all)
+    if ('problem' in found) throw new Error(found.problem)
+    const read = withCode(found, findCode(found).map(locateCode))
     const app = this.put(id, read.html)
     const stored = this.#stored(id)
     const html = { ...stored.html, name: read.page }

@@ -62,10 +62,14 @@ export const builtFolders: Folder[] = await Promise.all([
     ],
     click,
   ),
-  // Its router takes the location of the page for another site, so a click on a Link starts over.
-  build('next', [['styled', 2, 2, '1']], {
-    exceptInCopy: { firefox: 'it decodes its lazy image before Firefox has requested it' },
-  }),
+  build(
+    'next',
+    [
+      ['styled', 2, 2, '1'],
+      ['about', 'About'],
+    ],
+    click,
+  ),
   build(
     'nuxt',
     [
@@ -109,6 +113,54 @@ export const builtFolders: Folder[] = await Promise.all([
     click,
   ),
   build('emscripten', [[7, 1, 40]]),
+  build(
+    'vitepress',
+    [
+      ['home', 'Reef | Site', '/', '/', 2, 'a'],
+      ['about', 'About | Site', '/about.html', '/about.html', '#team', 'About'],
+    ],
+    click,
+  ),
+  build(
+    'vitepress-path',
+    [
+      ['home', 'Reef | Site', '/repo/', '/repo/', 2, 'a'],
+      ['about', 'About | Site', '/repo/about.html', '/repo/about.html', '#team', 'About'],
+    ],
+    click,
+  ),
+  build(
+    'vue-router-path',
+    [
+      ['styled', 'home', 'Build', '/repo/', '/repo/', 2, 9],
+      ['about', 'Build', '/repo/about', '/repo/about', '/about?x=1#team', '?x=1', '#team'],
+    ],
+    click,
+  ),
+  build(
+    'tanstack',
+    [
+      ['home', 'Build', '/repo/', '/repo/'],
+      ['about', 'Build', '/repo/about', '/repo/about', '/about?x=1'],
+    ],
+    click,
+  ),
+  build(
+    'mkdocs',
+    [
+      ['Reef', 'Reef', '/'],
+      ['About', 'About - Reef', '/about/'],
+    ],
+    click,
+  ),
+  build(
+    'astro-transitions',
+    [
+      ['Home', '/', 1],
+      ['About', '/docs/about/', 2],
+    ],
+    click,
+  ),
   build('bevy', [[7, 320, true]], { exceptInCopy: everywhere('its copy does not start') }),
   build('godot-like', [[7, 1, true, true]]),
   build('renpy-like', [[77, 1, 2]]),

@@ -134,6 +134,48 @@ w.addEventListener('popstate',show);l.onclick=(event)=>{if(event.defaultPrevente
     says: ['first', ['3', '/two.html', 'own']],
   },
   {
+    name: 'a path without a page shows 404.html, which reads that path, and history goes back',
+    files: {
+      'index.html': page(`<a ${fill} href="/deep/none?x=1#y">go</a>${tell("'first'")}`),
+      'about.html': page(''),
+      '404.html': page(
+        `${tell('[location.pathname,location.search,location.hash,document.URL===location.href,self.named]')}<script src=/name.js></script>`,
+      ),
+      'name.js': "self.named='beside it'",
+    },
+    act: [
+      { after: 1, run: middle },
+      { after: 2, run: back },
+    ],
+    says: ['first', ['/deep/none', '?x=1', '#y', true, 'beside it'], 'first'],
+  },
+  {
+    name: 'a handler leads an app of one page to a path from the root, where its router starts',
+    files: {
+      'index.html': page(
+        `<a ${fill} onclick="location='/play/2?x=1'">go</a>${tell('[location.pathname,location.search]')}<script src=a.js></script>`,
+      ),
+      'a.js': '',
+    },
+    act: [{ after: 1, run: middle }],
+    says: [
+      ['/', ''],
+      ['/play/2', '?x=1'],
+    ],
+  },
+  {
+    name: 'links, documents and relative names are those of the URL that a script gave',
+    files: {
+      'index.html': page(
+        '<a id=l href=b.json></a>',
+        "(async()=>{history.pushState(null,'','/sub/page');return [l.href===location.origin+'/sub/b.json',l.pathname,String(l)===l.href,document.baseURI===location.href,document.URL===location.href,await (await fetch('b.json')).json(),(await fetch('/about')).status,(await fetch('/none')).status]})()",
+      ),
+      'sub/b.json': '2',
+      'about/index.html': page(''),
+    },
+    says: [[true, '/sub/b.json', true, true, true, 2, 200, 404]],
+  },
+  {
     name: 'a page that reloads itself starts again',
     files: {
       'index.html': page(

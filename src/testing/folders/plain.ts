@@ -130,7 +130,7 @@ return [a.naturalWidth>0,b.src.endsWith('/img/dot.png'),(await (await fetch('dat
     files: {
       'index.html': page(
         '',
-        `(async()=>[(await fetch(new URL('a.json',location))).status,(await fetch(new URL('a.json',location.href).href)).status,(await fetch(location.origin+'/a.json')).status,document.baseURI.endsWith('/index.html'),document.URL.endsWith('/index.html'),new URL('a.json',document.baseURI).pathname.endsWith('/a.json')])()`,
+        `(async()=>[(await fetch(new URL('a.json',location))).status,(await fetch(new URL('a.json',location.href).href)).status,(await fetch(location.origin+'/a.json')).status,document.baseURI===location.href,document.URL===location.href&&location.pathname==='/',new URL('a.json',document.baseURI).pathname.endsWith('/a.json')])()`,
       ),
       'a.json': '1',
     },

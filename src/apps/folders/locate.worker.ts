@@ -1,0 +1,10 @@
+import type { WorkerReply } from '../../kernel/worker-pool.ts'
+import { locateCode } from './page-location.ts'
+import type { FolderCode } from './pins.ts'
+
+declare const self: Worker
+
+self.onmessage = ({ data }: MessageEvent<FolderCode[]>) => {
+  const reply: WorkerReply<FolderCode[]> = { result: data.map(locateCode) }
+  self.postMessage(reply)
+}

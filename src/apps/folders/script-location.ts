@@ -1,0 +1,283 @@
+/**
+ * Lets the code of a folder read the location that its page has on a static host, which routers
+ * match their routes with. A page in the sandbox has another one, and no code can replace
+ * `location`. So each read of it becomes `locationOfFolder(location)`, a function at the end of the
+ * script. In the sandbox it answers for the location of the window alone
+ * (public/frame/page-location.ts). Elsewhere, and for other objects of that name, it returns what
+ * it gets.
+ */
+import { type Node, parse } from 'acorn'
+
+/** Longer scripts stay as they are: the tree of this one takes 200 MB of memory and 1 s. */
+export const locatedScriptMax = 2 * 1_048_576
+
+const start = 'locationOfFolder('
+/** Comments that tell what was inserted, so that the code of the author can be had back. */
+const end = '/*folder*/)'
+const named = 'location:/*folder*/'
+const assigned = `${end}.href/*folder*/`
+/** Stands after the last statement: a line of its own would be one of a diff. */
+const helper =
+  ';function locationOfFolder(given){return globalThis.folderPageLocation?.(given)??given}/*folder*/'
+
+/** Parts of a location. Code that reads one has the location of a window, or tells by itself. */
+const parts =
+  /^(?:href|origin|protocol|host|hostname|port|pathname|search|hash|assign|replace|reload|toString)$/
+/** Names of windows and documents. */
+const views =
+  /^(?:window|self|globalThis|document|top|parent|defaultView|ownerDocument|contentWindow|view)$/
+
+/** A node with its place, from the innermost outwards. */
+interface Place {
+  node: AnyNode
+  key: string
+  above: Place | undefined
+  scope: Scope
+}
+
+/** A part of a script that may declare a location of its own. */
+interface Scope {
+  type: string
+  above: Scope | undefined
+  isDeclared: boolean
+}
+
+type AnyNode = Node & Record<string, unknown>
+
+const isNode = (value: unknown): value is AnyNode =>
+  typeof value === 'object' && value !== null && typeof Reflect.get(value, 'type') === 'string'
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+const nodeAt = (node: AnyNode, key: string): AnyNode | undefined => {
+  const value = node[key]
+  return isNode(value) ? value : undefined
+}
+
+/** A text to insert. */
+type Insert = [at: number, text: string]
+
+/** Returns code that reads the location of its folder; the same text where it reads none. */
+export function withPageLocation(code: string): string {
+  if (code.length > locatedScriptMax || !/\blocation\b/.test(code)) return code
+  const program = parseScript(code)
+  if (!program) return code
+  const inserts = findReads(program)
+  if (inserts.length === 0) return code
+  inserts.push([endOf(program), helper])
+  const pieces: string[] = []
+  let done = 0
+  for (const [at, inserted] of inserts.toSorted(([a], [b]) => a - b)) {
+    pieces.push(code.slice(done, at), inserted)
+    done = at
+  }
+  return pieces.join('') + code.slice(done)
+}
+
+/** Returns where the last statement ends, before what may be a comment. */
+function endOf({ body, end: last }: AnyNode): number {
+  const statement: unknown = Array.isArray(body) ? body.at(-1) : undefined
+  return isNode(statement) ? statement.end : last
+}
+
+/** Returns the code that an author wrote, of which `withPageLocation` made this text or a part. */
+export const withoutPageLocation = (code: string): string =>
+  code
+    .replaceAll(helper, '')
+    .replaceAll(assigned, '')
+    .replaceAll(named, '')
+    .replaceAll(end, '')
+    .replaceAll(start, '')
+
+/** Returns whether code reads the location of its folder. */
+export const isLocatedCode = (code: string): boolean => code.includes(end)
+
+/** Parses a script or a module; undefined where it is neither. */
+function parseScript(code: string): AnyNode | undefined {
+  for (const sourceType of ['module', 'script'] as const) {
+    try {
+      const program: Node = parse(code, {
+        ecmaVersion: 'latest',
+        sourceType,
+        allowHashBang: true,
+        // What a handler has.
+        allowReturnOutsideFunction: sourceType === 'script',
+      })
+      if (isNode(program)) return program
+    } catch {
+      // Modules are strict, so a script may be none. What no parser reads does not run either.
+    }
+  }
+  return undefined
+}
+
+/** Finds what to insert, without recursion: minified code nests deeper than the stack. */
+function findReads(program: AnyNode): Insert[] {
+  const inserts: Insert[] = []
+  const free: { scope: Scope; own: Insert[] }[] = []
+  const root = { type: program.type, above: undefined, isDeclared: false }
+  const waiting: Place[] = [{ node: program, key: '', above: undefined, scope: root }]
+  for (let place = waiting.pop(); place; place = waiting.pop()) {
+    const { node, scope } = place
+    const declared = declaredIn(place)
+    if (declared) declared.isDeclared = true
+    const own = insertsFor(place)
+    if (node.type === 'Identifier') free.push({ scope, own })
+    else inserts.push(...own)
+    const inner = scoped.test(node.type)
+      ? { type: node.type, above: scope, isDeclared: false }
+      : scope
+    for (const [key, value] of Object.entries(node)) {
+      for (const child of Array.isArray(value) ? value : [value])
+        if (isNode(child)) waiting.push({ node: child, key, above: place, scope: inner })
+    }
+  }
+  for (const { scope, own } of free) if (!isDeclared(scope)) inserts.push(...own)
+  return inserts
+}
+
+const scoped =
+  /^(?:Function\w*|ArrowFunctionExpression|StaticBlock|BlockStatement|For\w*Statement|SwitchStatement|CatchClause|Class\w*)$/
+/** Scopes of `var`. */
+const hoisted = /^(?:Program|Function\w*|ArrowFunctionExpression|StaticBlock)$/
+
+function isDeclared(scope: Scope): boolean {
+  let at: Scope | undefined = scope
+  while (at && !at.isDeclared) at = at.above
+  return at !== undefined
+}
+
+/** Returns the scope in which a name is declared as a location; undefined for any other node. */
+function declaredIn(place: Place): Scope | undefined {
+  const { node, key, above, scope } = place
+  if (node.type !== 'Identifier' || node['name'] !== 'location' || !above) return undefined
+  if (key === 'id' && /^(?:Function|Class)Declaration$/.test(above.node.type)) return above.scope
+  if (key === 'local' || (key === 'id' && /Expression$/.test(above.node.type))) return scope
+  let at: Place | undefined = place
+  while (at && isPattern(at)) at = at.above
+  if (at?.key === 'params' || at?.key === 'param') return scope
+  const owner = at?.above
+  if (owner?.node.type !== 'VariableDeclarator' || at?.key !== 'id') return undefined
+  let found = scope
+  const isVar = owner.above?.node['kind'] === 'var'
+  while (isVar && found.above && !hoisted.test(found.type)) found = found.above
+  return found
+}
+
+/** Returns whether a place is a part of a pattern, in which names are targets. */
+function isPattern({ node, key, above }: Place): boolean {
+  if (!above) return false
+  const { type } = above.node
+  if (type === 'Property') return key === 'value' && above.above?.node.type === 'ObjectPattern'
+  if (type === 'AssignmentPattern') return key === 'left'
+  return (
+    type === 'ArrayPattern' ||
+    type === 'RestElement' ||
+    (type === 'ObjectPattern' && (node.type === 'Property' || node.type === 'RestElement'))
+  )
+}
+
+/** Returns whether a place gets a value, or a name, and is not read. */
+function isTarget(place: Place): boolean {
+  const { key, above } = place
+  const type = above?.node.type ?? ''
+  return (
+    isPattern(place) ||
+    (key === 'left' && /^(?:AssignmentExpression|For(?:In|Of)Statement)$/.test(type)) ||
+    (key === 'id' && type === 'VariableDeclarator') ||
+    key === 'params' ||
+    key === 'param' ||
+    type === 'UpdateExpression'
+  )
+}
+
+/** Returns what to insert for one node, if it is a location that is read. */
+function insertsFor(place: Place): Insert[] {
+  const { node, above } = place
+  if (!above) return []
+  if (!isLocation(place)) return isDestructuredWindow(place) ? wrapped(node) : []
+  if (isAssigned(place))
+    return [
+      [node.start, start],
+      [node.end, assigned],
+    ]
+  if (isTarget(place) || isOperand(above.node)) return []
+  if (above.node.type === 'Property' && above.node['shorthand'] === true)
+    return [
+      [node.start, named + start],
+      [node.end, end],
+    ]
+  return wrapped(node)
+}
+
+const wrapped = ({ start: from, end: to }: AnyNode): Insert[] => [
+  [from, start],
+  [to, end],
+]
+
+const isOperand = ({ type, operator }: AnyNode): boolean =>
+  type === 'UnaryExpression' && /^(?:typeof|delete)$/.test(text(operator))
+
+/** Returns whether a node is an expression for the location of a window, or may be one. */
+function isLocation(place: Place): boolean {
+  const { node, key, above } = place
+  if (node.type === 'Identifier') return node['name'] === 'location' && isReference(place)
+  if (node.type !== 'MemberExpression' || keyOf(node) !== 'location') return false
+  const object = nodeAt(node, 'object')
+  if (!object || object.type === 'Super') return false
+  const name = object.type === 'Identifier' ? object['name'] : keyOf(object)
+  const isView = views.test(text(name))
+  // A call ends the chain of `a?.location.href`, which then throws without `a`.
+  if (hasChain(node)) return isView && object.type === 'Identifier'
+  const isPart = above?.node.type === 'MemberExpression' && key === 'object'
+  return isView || (isPart && parts.test(keyOf(above.node))) || hasParts(place)
+}
+
+/** Returns whether an expression has `?.` in itself. */
+function hasChain(node: AnyNode): boolean {
+  for (let at: AnyNode | undefined = node; at; at = nodeAt(at, 'object') ?? nodeAt(at, 'callee'))
+    if (at['optional'] === true) return true
+  return false
+}
+
+/** Returns the name of a member, `b` of `a.b` and of `a['b']`. */
+function keyOf(node: AnyNode): string {
+  const property = nodeAt(node, 'property')
+  return text(node['computed'] === true ? property?.['value'] : property?.['name'])
+}
+
+/** Returns whether a name is an expression or a target, and no key or label. */
+function isReference({ key, above }: Place): boolean {
+  const node = above?.node
+  if (!node) return false
+  const { type, computed } = node
+  if (key === 'property' || key === 'key') return computed === true
+  if (key === 'label' || /^(?:Import|Export)\w*Specifier$|^MetaProperty$/.test(type)) return false
+  return !(key === 'id' && type !== 'VariableDeclarator')
+}
+
+/** Returns whether code names the parts of a value: `let{pathname:a,search:b}=e.location`. */
+const hasParts = (place: Place): boolean => keysInto(place).some((name) => parts.test(name))
+
+const isDestructuredWindow = (place: Place): boolean =>
+  place.node.type === 'Identifier' &&
+  views.test(text(place.node['name'])) &&
+  keysInto(place).includes('location')
+
+/** Returns the keys that a pattern takes out of the value at a place. */
+function keysInto({ key, above }: Place): string[] {
+  const node = above?.node
+  const [value, pattern] = node?.type === 'VariableDeclarator' ? ['init', 'id'] : ['right', 'left']
+  const taken = node && key === value ? nodeAt(node, pattern) : undefined
+  if (taken?.type !== 'ObjectPattern' || !Array.isArray(taken['properties'])) return []
+  return taken['properties'].map((property: AnyNode) =>
+    text((nodeAt(property, 'key') ?? property)['name']),
+  )
+}
+
+/** Returns whether a location gets a URL: `location = '/about.html'`. */
+function isAssigned({ node, key, above }: Place): boolean {
+  if (above?.node.type !== 'AssignmentExpression' || key !== 'left') return false
+  if (above.node['operator'] !== '=') return false
+  const object = node.type === 'Identifier' ? 'window' : nodeAt(node, 'object')?.['name']
+  return views.test(text(object))
+}
