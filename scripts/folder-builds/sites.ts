@@ -64,6 +64,35 @@ createRoot(document.getElementById('app')).render(<RouterProvider router={create
     command: 'vite build',
     out: 'dist',
   },
+  docsify: {
+    packages: ['docsify@4.13.1'],
+    files: {
+      'dist/README.md': `# Reef\n\n<a href="#/more/about?id=team" ${fill}>about</a>\n\n![dot](dot.png)\n`,
+      'dist/more/about.md': '# About\n\n## Team\n\n![dot](../dot.png)\n',
+      'dist/dot.png': png,
+      'dist/index.html': index(
+        `<script>window.$docsify = { name: 'Site', relativePath: true, plugins: [(hook) => hook.doneEach(async () => { const i = document.querySelector('article img'); await i.decode(); ${send(`document.querySelector('h1').textContent, document.title, location.pathname, location.hash, i.naturalWidth`)} })] }</script><script src="lib/docsify.min.js"></script>`,
+      ),
+    },
+    command: 'mkdir dist/lib && cp node_modules/docsify/lib/docsify.min.js dist/lib',
+    out: 'dist',
+  },
+  docusaurus: {
+    packages: ['@docusaurus/core@3', '@docusaurus/preset-classic@3', 'react@19', 'react-dom@19'],
+    files: {
+      'docs/intro.md': `---\ntitle: Reef\nslug: /\n---\nimport Said from '@site/src/said'\n\n<Said page="home" />\n\n<a href="/repo/more/about" id="plain">x</a>\n\n[about](more/about.md#team)\n`,
+      'docs/more/about.md': `---\ntitle: About\n---\nimport Said from '@site/src/said'\n\n<Said page="about" />\n\n## Team\n\n![dot](../dot.png)\n`,
+      'docs/dot.png': png,
+      'src/said.js': `import { useEffect } from 'react'\nimport { useLocation } from '@docusaurus/router'
+export default function Said({ page }) { const { pathname } = useLocation(); useEffect(() => { setTimeout(() => { ${send('page, document.title, location.pathname, pathname, location.hash')} }, 300); if (page === 'home') for (const one of document.querySelectorAll('a[href*="#team"]')) one.style = 'position:fixed;inset:0;z-index:999' }, []); return null }`,
+      'docusaurus.config.js': `export default { title: 'Site', url: 'https://reef.example', baseUrl: '/repo/', presets: [['classic', { docs: { routeBasePath: '/' }, blog: false, pages: false }]] }`,
+      'babel.config.js':
+        "module.exports = { presets: [require.resolve('@docusaurus/core/lib/babel/preset')] }",
+      'package.json': '{"name":"x","private":true,"version":"1.0.0"}',
+    },
+    command: 'docusaurus build',
+    out: 'build',
+  },
   mkdocs: {
     packages: [],
     files: {

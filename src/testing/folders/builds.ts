@@ -146,6 +146,14 @@ export const builtFolders: Folder[] = await Promise.all([
     click,
   ),
   build(
+    'docsify',
+    [
+      ['Site', 'Build', '/', '#/', 2],
+      ['Site', 'Team', '/', '#/more/about?id=team', 2],
+    ],
+    click,
+  ),
+  build(
     'mkdocs',
     [
       ['Reef', 'Reef', '/'],
