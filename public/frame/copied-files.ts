@@ -1,3 +1,4 @@
+import { fileNameOf, findPageName } from '../../src/apps/folders/page-names.ts'
 /**
  * The files of an offline copy in its document. They came with it, since no request of an opaque
  * origin reaches a worker or a cache: each is a blob: URL, by which everything loads it that the
@@ -5,7 +6,7 @@
  */
 import { copiedNames, inStyle, placeholder } from './copied-names.ts'
 import { isText, toBytes } from './fetch-libraries.ts'
-import type { Addresses } from './file-urls.ts'
+import { type Addresses, baseNow } from './file-urls.ts'
 import { field, type LibraryFile, type OwnFiles } from './messages.ts'
 
 const places = new RegExp(`${placeholder}(\\d+)`, 'g')
@@ -71,7 +72,6 @@ export function openCopied({ address, contents = [], rest = '' }: OwnFiles): Add
   const names = copiedNames({ address, contents })
   const { urlAt, texts } = createUrls(contents, names)
   const { origin } = new URL(address)
-  const base = document.baseURI.replace(/#.*/, '')
   const originals = new Map(contents.map(({ name }, at) => [urlAt(at), names.urlOf(name)]))
   /** Each file by its address, and from the root of the host. */
   const table = contents.flatMap(({ name }, at): [string, string][] => {
@@ -82,8 +82,18 @@ export function openCopied({ address, contents = [], rest = '' }: OwnFiles): Add
     ]
   })
   const find = (given: unknown): string | undefined => {
-    const found = names.find(given, base)
+    const found = names.find(given, baseNow())
     return found && urlAt(found.index) + found.hash
+  }
+  const pages = new Set(contents.map(({ name }) => name))
+  const { parse } = URL
+  /** Returns the path of a URL in the folder, however named; undefined for any other URL. */
+  const pathOf = (given: unknown): string | undefined => {
+    const url = parse.call(URL, String(given), baseNow())
+    if (url?.origin !== origin) return undefined
+    return url.href.startsWith(address)
+      ? url.pathname.slice(new URL(address).pathname.length)
+      : url.pathname.slice(1)
   }
   const imports = Object.fromEntries(table)
   const inCss = (css: string): string => inStyle(css, find)
@@ -100,14 +110,19 @@ export function openCopied({ address, contents = [], rest = '' }: OwnFiles): Add
   }
   replaceWorklets(find)
   return {
-    base,
+    base: baseNow(),
     find,
     urlOf: find,
-    requested: find,
+    requested(given) {
+      const path = pathOf(given)
+      const page = path === undefined ? undefined : findPageName(pages, fileNameOf(path))
+      return find(page === undefined ? given : names.urlOf(page))
+    },
     inCss,
     imports,
     copy: {
       table,
+      isMissing: (url) => pathOf(url) !== undefined && !find(url),
       original: (blob) => originals.get(String(blob)),
       sheetOf: (url) => texts.get(String(find(url) ?? url)),
       // As if the parser had found it after this script.

@@ -22,6 +22,10 @@ export function startOfName(path: string, address: string, has: (path: string) =
   return path.startsWith(above) && !has(path.slice(1)) ? above.length : 1
 }
 
+const { get: baseOf } = Object.getOwnPropertyDescriptor(Node.prototype, 'baseURI') ?? {}
+/** Returns the URL that relative names of the page resolve against. */
+export const baseNow = (): string => String(baseOf?.call(document)).replace(/#.*/, '')
+
 /** The URLs of the files of a page. */
 export interface Addresses {
   /** URL of the page. */
@@ -41,6 +45,8 @@ export interface Addresses {
     table: [url: string, blob: string][]
     /** Returns the URL of the file of a blob: URL. */
     original(blob: unknown): string | undefined
+    /** Returns whether a URL is that of a file of the folder, which the copy does not have. */
+    isMissing(url: unknown): boolean
     /** Returns the text of a style sheet. */
     sheetOf(url: unknown): string | undefined
     /** Writes the document after the boot script. */
@@ -59,8 +65,6 @@ export function openAddresses({
   /** Names from the root, and URLs that code made of its location. */
   const inUrls = new RegExp(`(url\\(\\s*["']?)((?:${origin.replaceAll('.', '\\.')})?/[^"')]+)`, 'g')
   const { parse } = URL
-  const { get: baseOf } = Object.getOwnPropertyDescriptor(Node.prototype, 'baseURI') ?? {}
-  const baseNow = (): string => String(baseOf?.call(document)).replace(/#.*/, '')
   /** Resolves a URL. `location.origin` of a page is "null". */
   const resolve = (given: unknown): URL | null =>
     parse.call(URL, String(given).replace(/^null(?=\/)/, origin), baseNow())

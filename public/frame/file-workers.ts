@@ -25,9 +25,10 @@ const at = (given) => { const to = own(given); return copied.get(String(to).repl
 const { fetch, importScripts, Request: Real, Worker: Own } = self, { open } = XMLHttpRequest.prototype;
 const loadable = (input) => input instanceof Real ? input : at(input);
 const simple = (given) => [...new Headers(given)].filter(([name]) => /^(?:accept|accept-language|range)$/.test(name));
-const isFile = (to) => String(to).startsWith(address);
+const isFile = (to) => String(to).startsWith(address), isCopy = copied.size > 0;
 self.fetch = (input, init) => {
 const to = at(input?.url ?? input), headers = init?.headers ?? input?.headers;
+if (isCopy && isFile(to)) return Promise.resolve(new Response('', { status: 404 }));
 const options = { ...(input?.url && { method: input.method, signal: input.signal }), ...init };
 return isFile(to) ? fetch.call(self, to, { ...options, headers: simple(headers), mode: 'cors', credentials: 'same-origin' }) : fetch.call(self, loadable(input), init);
 };

@@ -181,7 +181,7 @@ export function start(
   const { hash } = files
   // Firefox takes one import map alone, so another one may have these names.
   if (!files.isMapped) addImportMap(addresses.imports)
-  replaceRequests((url) => addresses.requested(url))
+  replaceRequests((url) => addresses.requested(url), addresses.copy?.isMissing)
   replaceElements(addresses)
   replaceSinks(addresses)
   fileWorkers(files, addresses)

@@ -28,16 +28,24 @@ export function replaceProperty(
 /** Headers of requests to another origin for which a browser needs no permission of the server. */
 const simpleHeaders = /^(?:accept|accept-language|range)$/i
 
+/** Returns the response of a server without the file. */
+const notFound = async (): Promise<Response> => new Response('Not found.\n', { status: 404 })
+
 /**
  * Replaces what requests load: fetch and XMLHttpRequest. A file is at another origin than the page.
  * So its request has no credentials, and no header for which a browser would ask the server first.
+ * `isMissing` tells which files a copy lacks.
  */
-export function replaceRequests(find: Find): void {
+export function replaceRequests(
+  find: Find,
+  isMissing: (url: unknown) => boolean = () => false,
+): void {
   const load = window.fetch
   window.fetch = (input, init) => {
     const given = typeof input === 'object' && 'method' in input ? input : undefined
-    const url = find(given?.url ?? input)
-    if (url === undefined) return load(input, init)
+    const asked = given?.url ?? input
+    const url = find(asked)
+    if (url === undefined) return isMissing(asked) ? notFound() : load(input, init)
     const sent = new Headers(init?.headers ?? given?.headers)
     const headers = [...sent].filter(([name]) => simpleHeaders.test(name))
     const own = given && { method: given.method, signal: given.signal }

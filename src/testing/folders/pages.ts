@@ -1,5 +1,5 @@
 import { type Tab, viewport } from '../browsers/browser.ts'
-import { everywhere, type Folder, page, post } from './folder.ts'
+import { type Folder, page, post } from './folder.ts'
 
 /** Clicks at the center of the page. */
 export const middle = (tab: Tab): Promise<void> =>
@@ -35,7 +35,6 @@ export const folderPages: Folder[] = [
   },
   {
     name: 'a script leads to another page by its location, and keeps what it stored',
-    exceptInCopy: everywhere('no other page opens by location in a copy'),
     files: {
       'index.html': page(
         `${tell("'first'")}<script>localStorage.n=1;onclick=()=>{location.href='two.html'}</script>`,
@@ -82,7 +81,6 @@ export const folderPages: Folder[] = [
   },
   {
     name: 'a link to a fragment of the page that runs leads there, and a script assigns a query',
-    exceptInCopy: everywhere('no other page opens by location in a copy'),
     files: {
       'index.html': page(
         `<a ${fill} href="index.html#team">go</a>${tell('location.search')}<script>addEventListener('hashchange',()=>{top.postMessage({said:location.hash},'*');onclick=()=>{location.search='?x=1'}})</script>`,

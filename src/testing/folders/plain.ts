@@ -59,7 +59,6 @@ export const plainFolders: Folder[] = [
   },
   {
     name: 'images, sounds and data by every element and request',
-    exceptInCopy: everywhere('a missing file fails, and has no status 404'),
     files: {
       'index.html': page(
         '<img id=a src="img/Ship 1.png"><audio id=s src=hit.wav></audio>',
