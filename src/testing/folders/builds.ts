@@ -147,6 +147,14 @@ export const builtFolders: Folder[] = await Promise.all([
     click,
   ),
   build(
+    'docusaurus',
+    [
+      ['home', 'Reef | Site', '/repo/', '/repo/', ''],
+      ['about', 'About | Site', '/repo/more/about', '/repo/more/about', '#team'],
+    ],
+    click,
+  ),
+  build(
     'docsify',
     [
       ['Site', 'Build', '/', '#/', 2],
