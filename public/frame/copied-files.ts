@@ -67,6 +67,17 @@ function withNames(map: string, names: Record<string, string>): string {
   }
 }
 
+/** Returns what tells the path of a URL in the folder, however named; undefined for any other. */
+function pathsIn(address: string): (given: unknown) => string | undefined {
+  const { origin, pathname } = new URL(address)
+  const { parse } = URL
+  return (given) => {
+    const url = parse.call(URL, String(given), baseNow())
+    if (url?.origin !== origin) return undefined
+    return url.pathname.slice(url.href.startsWith(address) ? pathname.length : 1)
+  }
+}
+
 /** Opens the files of a copy. */
 export function openCopied({ address, contents = [], rest = '' }: OwnFiles): Addresses {
   const names = copiedNames({ address, contents })
@@ -86,15 +97,7 @@ export function openCopied({ address, contents = [], rest = '' }: OwnFiles): Add
     return found && urlAt(found.index) + found.hash
   }
   const pages = new Set(contents.map(({ name }) => name))
-  const { parse } = URL
-  /** Returns the path of a URL in the folder, however named; undefined for any other URL. */
-  const pathOf = (given: unknown): string | undefined => {
-    const url = parse.call(URL, String(given), baseNow())
-    if (url?.origin !== origin) return undefined
-    return url.href.startsWith(address)
-      ? url.pathname.slice(new URL(address).pathname.length)
-      : url.pathname.slice(1)
-  }
+  const pathOf = pathsIn(address)
   const imports = Object.fromEntries(table)
   const inCss = (css: string): string => inStyle(css, find)
   const write = (): void => {

@@ -43,9 +43,9 @@ export function replaceRequests(
   const load = window.fetch
   window.fetch = (input, init) => {
     const given = typeof input === 'object' && 'method' in input ? input : undefined
-    const asked = given?.url ?? input
-    const url = find(asked)
-    if (url === undefined) return isMissing(asked) ? notFound() : load(input, init)
+    const requested = given?.url ?? input
+    const url = find(requested)
+    if (url === undefined) return isMissing(requested) ? notFound() : load(input, init)
     const sent = new Headers(init?.headers ?? given?.headers)
     const headers = [...sent].filter(([name]) => simpleHeaders.test(name))
     const own = given && { method: given.method, signal: given.signal }

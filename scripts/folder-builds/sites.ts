@@ -1,5 +1,7 @@
 import { type Build, css, index, png, send, styled } from './build.ts'
 
+/** The folder of texts of Docusaurus and MkDocs. */
+const docs = 'docs'
 const fill = 'style="position:fixed;inset:0;display:block"'
 /** Code for what a page of a site finds of its address. */
 const found = (page: string): string =>
@@ -80,8 +82,8 @@ createRoot(document.getElementById('app')).render(<RouterProvider router={create
   docusaurus: {
     packages: ['@docusaurus/core@3', '@docusaurus/preset-classic@3', 'react@19', 'react-dom@19'],
     files: {
-      'docs/intro.md': `---\ntitle: Reef\nslug: /\n---\nimport Said from '@site/src/said'\n\n<Said page="home" />\n\n<a href="/repo/more/about" id="plain">x</a>\n\n[about](more/about.md#team)\n`,
-      'docs/more/about.md': `---\ntitle: About\n---\nimport Said from '@site/src/said'\n\n<Said page="about" />\n\n## Team\n\n![dot](../dot.png)\n`,
+      [`${docs}/intro.md`]: `---\ntitle: Reef\nslug: /\n---\nimport Said from '@site/src/said'\n\n<Said page="home" />\n\n<a href="/repo/more/about" id="plain">x</a>\n\n[about](more/about.md#team)\n`,
+      [`${docs}/more/about.md`]: `---\ntitle: About\n---\nimport Said from '@site/src/said'\n\n<Said page="about" />\n\n## Team\n\n![dot](../dot.png)\n`,
       'docs/dot.png': png,
       'src/said.js': `import { useEffect } from 'react'\nimport { useLocation } from '@docusaurus/router'
 export default function Said({ page }) { const { pathname } = useLocation(); useEffect(() => { setTimeout(() => { ${send('page, document.title, location.pathname, pathname, location.hash')} }, 300); if (page === 'home') for (const one of document.querySelectorAll('a[href*="#team"]')) one.style = 'position:fixed;inset:0;z-index:999' }, []); return null }`,
@@ -98,8 +100,8 @@ export default function Said({ page }) { const { pathname } = useLocation(); use
     files: {
       'mkdocs.yml':
         'site_name: Reef\nsite_url: https://reef.example/docs/\ntheme: {name: material, font: false, features: [navigation.instant]}\nextra_javascript: [js/site.js]\nplugins: []\n',
-      'docs/index.md': `# Reef\n\n<a href="about/" ${fill}>about</a>\n`,
-      'docs/about.md': '# About\n\nText\n',
+      [`${docs}/index.md`]: `# Reef\n\n<a href="about/" ${fill}>about</a>\n`,
+      [`${docs}/about.md`]: '# About\n\nText\n',
       'docs/js/site.js': `document$.subscribe(() => { ${send(`document.querySelector('h1').textContent.trim().slice(0, 5), document.title, location.pathname`)} })`,
       'requirements.txt': 'mkdocs-material==9.6.21\n',
     },
