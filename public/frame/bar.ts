@@ -28,8 +28,10 @@ export function openBar(onSound: () => void): Bar {
     const rest = (): void => (performance.now() > due + lateMs ? show() : hide())
     timer = window.setTimeout(rest, hideMs)
   }
-  // A finger enters, too.
-  document.getElementById('edge')?.addEventListener('pointerenter', show)
+  const edge = document.getElementById('edge')
+  // A finger enters, too. Its press ends where the bar is by then, and opens nothing of it.
+  edge?.addEventListener('pointerenter', show)
+  edge?.addEventListener('touchend', (event) => event.preventDefault())
   addEventListener('keydown', ({ key }) => void (key === 'Escape' && show()))
   openSharing()
   // A press in the app closes no menu of this page.

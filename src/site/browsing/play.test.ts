@@ -78,8 +78,11 @@ describe.skipIf(findBrowser('chromium') === undefined)('playing in chromium', ()
       expect([x, y, width, height]).toEqual([0, 0, 390, 844])
       expect(await page.evaluate<string>(elementAt(40, 20))).toBe('IFRAME')
       await page.evaluate(watchBar)
+      await page.evaluate("addEventListener('click', () => (self.isPressed = true))")
       await page.touchscreen.tap(195, 8)
       await page.evaluate('self.barReturns')
+      // The press that brings the bar opens nothing of it.
+      expect(await page.evaluate('self.isPressed ?? false')).toBe(false)
       await giveBack()
     },
     ms,
