@@ -14,12 +14,19 @@ const maps = /(<script\b[^>]*\btype\s*=\s*["']?importmap\b[^>]*>)([^]*?)(?=<\/sc
 const sheets = /<style([^>]*)>@import url\(([^)]*)\);<\/style>/g
 /** Names of modules. Vite writes those of `import()` as templates. */
 const specifiers = /(\b(?:from|import)\s*\(?\s*)(["'`])(\.{0,2}\/[^"'`$\n]+)\2/g
+/** An import whose name the code computes. What a method of this name follows is left out. */
+const computed =
+  /(?<=[=>(?:&|]\s*|\b(?:await|return)\s+)import\s*\((?=\s*(?:\/\*[^*]*\*\/\s*)*(?:[\w$[(]|(["'])[^"'\n]*\1\s*\+|`[^`\n]*\$\{))/g
 const ownUrl = /\bimport\.meta\.url\b/g
 const ownResolve = /\bimport\.meta\.resolve\b/g
 
 /** Returns what resolves names in a module at a URL: relative ones are not those of its blob. */
 const resolveAt = (here: string): string =>
   `((name)=>/^\\.{0,2}\\//.test(name)?new URL(name,${JSON.stringify(here)}).href:import.meta.resolve(name))`
+
+/** Returns code that imports a computed name in a module at a URL. Workers have only blobs. */
+const importAt = (here: string): string =>
+  `(globalThis.importOfCopy??((_,name)=>import(name)))(${JSON.stringify(here)},`
 
 /** Creates the blob: URLs of files. Modules and style sheets name others by these URLs. */
 function createUrls(contents: LibraryFile[], { urlOf, find }: ReturnType<typeof copiedNames>) {
@@ -43,6 +50,7 @@ function createUrls(contents: LibraryFile[], { urlOf, find }: ReturnType<typeof 
       content = text
         .replace(ownUrl, () => JSON.stringify(here))
         .replace(ownResolve, () => resolveAt(here))
+        .replace(computed, () => importAt(here))
         .replace(specifiers, (whole: string, start: string, quote: string, given: string) => {
           const url = replaced(given)
           return url === undefined ? whole : start + quote + url + quote
@@ -112,6 +120,11 @@ export function openCopied({ address, contents = [], rest = '' }: OwnFiles): Add
     document.write(html)
   }
   replaceWorklets(find)
+  const importOfCopy = (here: string, name: unknown): Promise<unknown> => {
+    const found = names.find(name, /^\.{0,2}\//.test(String(name)) ? here : baseNow())
+    return import(found ? urlAt(found.index) : String(name))
+  }
+  Object.defineProperty(window, 'importOfCopy', { value: importOfCopy })
   return {
     base: baseNow(),
     find,

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { everywhere, filesOf, type Folder } from './folder.ts'
+import { filesOf, type Folder } from './folder.ts'
 import { middle } from './pages.ts'
 
 /** Reads a folder that `scripts/folder-builds.ts` built with a real tool. */
@@ -28,7 +28,6 @@ const builtLarge = largeBuilds.filter(([file]) => existsSync(zipOf(file, true)))
 const vite = ['styled', 2, 7, 5, 3, 2, 2, true, 9]
 const green = 'rgb(0, 128, 0)'
 const noWebgl = 'the tests start it without a GPU, so it has no WebGL'
-const computed = everywhere('a module computes the names of others')
 const click = { act: [{ after: 1, run: middle }] }
 
 /** Folders as tools build them. */
@@ -120,7 +119,7 @@ export const builtFolders: Folder[] = await Promise.all([
       ['home', 'Reef | Site', '/', '/', 2, 'a'],
       ['about', 'About | Site', '/about.html', '/about.html', '#team', 'About'],
     ],
-    { ...click, exceptInCopy: computed },
+    click,
   ),
   build(
     'vitepress-path',
@@ -128,7 +127,7 @@ export const builtFolders: Folder[] = await Promise.all([
       ['home', 'Reef | Site', '/repo/', '/repo/', 2, 'a'],
       ['about', 'About | Site', '/repo/about.html', '/repo/about.html', '#team', 'About'],
     ],
-    { ...click, exceptInCopy: computed },
+    click,
   ),
   build(
     'vue-router-path',

@@ -33,6 +33,15 @@ export const plainFolders: Folder[] = [
     says: [[1, 1, true]],
   },
   {
+    name: 'a module imports others by names that it computes',
+    files: {
+      'index.html': page('<script type=module src=js/main.js></script>'),
+      'js/main.js': `const names=['./parts/one.js','/js/parts/one.js'];const n='one';const all=[await import(names[0]),await import('./parts/'+n+'.js'),await import(/* one */ \`./parts/\${n}.js\`),await import(new URL(names[0],import.meta.url).href)];const o={import(x){return x}};${post('[...all.map((m)=>m.one),o.import(3)]')}`,
+      'js/parts/one.js': 'export const one = 1',
+    },
+    says: [[1, 1, 1, 1, 3]],
+  },
+  {
     name: 'style sheets import others and name images and fonts from their own folder',
     exceptInCopy: everywhere('it reads the URLs of images, which are blob: URLs'),
     files: {
