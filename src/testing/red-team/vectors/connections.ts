@@ -93,6 +93,27 @@ export const connections: Vector[] = [
     live: ['chromium', 'firefox'],
   },
   {
+    name: 'WebTransport in a blob worker',
+    page: worker("new WebTransport('https://{host}/')"),
+    by: 'datagram',
+    live: ['chromium', 'firefox'],
+  },
+  { name: 'EventSource in a blob worker', page: worker("new EventSource('{http}')") },
+  {
+    name: 'payment method',
+    page: script(
+      "new PaymentRequest([{supportedMethods:'https://{host}/'}],{total:{label:'x',amount:{currency:'USD',value:'1'}}}).canMakePayment()",
+    ),
+    live: ['chromium'],
+  },
+  {
+    name: 'identity provider',
+    page: script(
+      "navigator.credentials.get({identity:{providers:[{configURL:'https://{host}/fedcm.json',clientId:'x'}]}})",
+    ),
+    live: ['chromium'],
+  },
+  {
     name: 'fetchLater',
     page: script("fetchLater('https://{host}/',{activateAfter:0})"),
     live: ['chromium'],

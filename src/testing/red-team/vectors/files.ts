@@ -224,8 +224,24 @@ const network = (name: string, page: string, more: Partial<Vector>): Vector => (
   ...more,
 })
 
+const linkInXml = '<link xmlns="http://www.w3.org/1999/xhtml" rel="preconnect" href="{http}"/>'
+
 /** Ways from a page with files to anything beside them. */
 export const files: Vector[] = [
+  network(
+    'link preconnect in own XML',
+    script(
+      "const x=new XMLHttpRequest;x.open('GET','{own}a.xml');x.onload=()=>document.body.append(document.adoptNode(x.responseXML.documentElement.firstChild));x.send()",
+    ),
+    { own: { 'a.xml': `<x>${linkInXml}</x>` } },
+  ),
+  network(
+    'link preconnect in an own page that XHR reads',
+    script(
+      "const x=new XMLHttpRequest;x.open('GET','{own}part.html');x.responseType='document';x.onload=()=>document.body.append(document.adoptNode(x.response.querySelector('link')));x.send()",
+    ),
+    { own: { 'part.html': '<link rel=preconnect href={http}>' } },
+  ),
   network('WebRTC of an own page in a frame', '<iframe src={own}two.html></iframe>', {
     own: {
       'two.html': script(

@@ -137,6 +137,13 @@ export const navigations: Vector[] = [
   { name: 'form GET', page: form('action={http}'), hand: 'click' },
   { name: 'form by script', page: form('action={http} id=f') + script('f.submit()') },
   { name: 'form by requestSubmit', page: form('action={http} id=f') + script('f.requestSubmit()') },
+  {
+    name: 'form by the action of its button',
+    page: `<form><input name=a value=1><button ${big} formaction={http}>go</button></form>`,
+    hand: 'click',
+  },
+  { name: 'form to a new tab', page: form('target=_blank action={http}'), hand: 'click' },
+  { name: 'link to the top', page: `<a ${big} target=_top href={http}>go</a>`, hand: 'click' },
   { name: 'iframe', page: '<iframe src={http}></iframe>' },
   { name: 'iframe srcdoc with an img', page: '<iframe srcdoc="<img src={http}>"></iframe>' },
   {
