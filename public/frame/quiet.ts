@@ -121,6 +121,8 @@ export function quiet(): void {
     persisted: no,
     getDirectory: deny,
   })
+  // Pages that go full screen lock keys. Chromium rejects that in a frame.
+  if ('keyboard' in navigator) put(Object(navigator.keyboard), 'lock', nothing)
   // Firefox would show a permission prompt outside the visible page.
   if ('requestMIDIAccess' in navigator) put(navigator, 'requestMIDIAccess', deny)
 }

@@ -431,4 +431,11 @@ return [xml.responseXML.querySelector('b').textContent,html.response.querySelect
     },
     says: [true],
   },
+  {
+    name: 'a page that locks keys for full screen',
+    files: {
+      'index.html': page('', "(async()=>{await navigator.keyboard?.lock();return 'locked'})()"),
+    },
+    says: ['locked'],
+  },
 ]
