@@ -14,6 +14,7 @@ import { zipSync } from 'fflate'
 import { bundlers } from './folder-builds/bundlers.ts'
 import { documents } from './folder-builds/documents.ts'
 import { engines } from './folder-builds/engines.ts'
+import { exported } from './folder-builds/exports.ts'
 import { games } from './folder-builds/games.ts'
 import { programs } from './folder-builds/programs.ts'
 import { sites } from './folder-builds/sites.ts'
@@ -22,7 +23,15 @@ const target = join(import.meta.dir, '../src/testing/folders/builds')
 const largeTarget = join(import.meta.dir, '../dist/folder-builds')
 
 const manifest = '{"name":"x","private":true,"type":"module","version":"1.0.0"}'
-const builds = { ...bundlers, ...games, ...programs, ...engines, ...documents, ...sites }
+const builds = {
+  ...bundlers,
+  ...games,
+  ...programs,
+  ...engines,
+  ...exported,
+  ...documents,
+  ...sites,
+}
 
 async function run(command: string[], cwd: string): Promise<void> {
   const env = {

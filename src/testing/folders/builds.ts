@@ -19,15 +19,19 @@ const build = async (
 /** A large one is there once it is built. */
 const zipOf = (file: string, isLarge = false): string =>
   join(import.meta.dir, isLarge ? '../../../dist/folder-builds' : 'builds', `${file}.zip`)
+const noWebgl = 'the tests start it without a GPU, so it has no WebGL'
 const largeBuilds: [file: string, says: unknown[], more?: Partial<Folder>][] = [
   ['pyodide', [[7, 'reef']], { except: { webkit: 'it does not start in 150 seconds' } }],
   ['ruffle', [[100, 100, 12]]],
+  // They draw with WebGL alone.
+  ['scratch', [['7', 20]], { except: { chromium: noWebgl, firefox: noWebgl } }],
+  ['love', [['7', '2']], { except: { chromium: noWebgl, firefox: noWebgl } }],
+  ['godot', [['function', true]], { except: { chromium: noWebgl, firefox: noWebgl } }],
 ]
 const builtLarge = largeBuilds.filter(([file]) => existsSync(zipOf(file, true)))
 
 const vite = ['styled', 2, 7, 5, 3, 2, 2, true, 9]
 const green = 'rgb(0, 128, 0)'
-const noWebgl = 'the tests start it without a GPU, so it has no WebGL'
 const click = { act: [{ after: 1, run: middle }] }
 
 /** Folders as tools build them. */
@@ -112,6 +116,8 @@ export const builtFolders: Folder[] = await Promise.all([
     ],
     click,
   ),
+  build('gdevelop', [['Scene', 2]]),
+  build('jsdos', [[640, 400]]),
   build('emscripten', [[7, 1, 40]]),
   build(
     'vitepress',
