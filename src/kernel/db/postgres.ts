@@ -105,11 +105,9 @@ class Units {
     let isWorked = false
     try {
       const result = await this.sql.begin(async (transaction) => {
+        if (isSoft) await transaction.unsafe('set local synchronous_commit = off')
         slot = this.#idle.pop() ?? new TransactionSlot()
-        const [done] = await Promise.all([
-          slot.run(transaction, this.unitMs, work),
-          isSoft && transaction.unsafe('set local synchronous_commit = off', []),
-        ])
+        const done = await slot.run(transaction, this.unitMs, work)
         isWorked = true
         return done
       })
