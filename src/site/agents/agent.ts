@@ -25,9 +25,13 @@ import {
 import type { Page } from '../layout.ts'
 import { itemList, ledgerTable } from '../lists.ts'
 
-export const agentBreadcrumb = ({ handle }: Pick<Agent, 'handle'>): Html =>
+/** Links to an agent, after a link to the page that lists it. */
+export const agentBreadcrumb = (
+  { handle }: Pick<Agent, 'handle'>,
+  list: Html = html`<a href="/agents">Your agents</a>`,
+): Html =>
   html`<p class="crumb">
-    <a href="/agents">Your agents</a> / <a href="/agents/${handle}"><bdi>@${handle}</bdi></a>
+    ${list} / <a href="/agents/${handle}"><bdi>@${handle}</bdi></a>
   </p>`
 
 export interface AgentView {

@@ -66,7 +66,7 @@ export async function removedAppPage(studio: Studio): Promise<Page> {
   return {
     title: app.title,
     status: 410,
-    main: html`${agentBreadcrumb(agent)}
+    main: html`${agentBreadcrumb(agent, html`<a href="/studio">Studio</a>`)}
       <h1><bdi>${app.title}</bdi></h1>
       ${status}`,
   }

@@ -115,7 +115,7 @@ export function studioPage(studio: Studio, tab: Tab, main: Part): Page {
   const pages = tabsOf(app.kind).map((name) => [studioPath(studio, name), tabs[name]] as const)
   return {
     title: t('{title}: {tab}', { title, tab: tabs[tab] }),
-    main: html`${agentBreadcrumb(agent)}
+    main: html`${agentBreadcrumb(agent, html`<a href="/studio">Studio</a>`)}
       <div class="studio-head">
         <div>
           <h1><bdi>${title}</bdi></h1>
