@@ -80,3 +80,9 @@ test('reads long paths, folders and a tarball that is whole', () => {
   const names = [inside, inside.replace('long', 'other'), 'package.json', 'a.js']
   expect([found.name, ...found.files.keys()]).toEqual(['reef', ...names])
 })
+
+test('reads a version as npm does', () => {
+  const files = { 'package/package.json': '{"name":"reef","version":"v1.2.3"}' }
+  const packed = new Uint8Array(tarball(files))
+  expect(readTarball(packed)).toMatchObject({ name: 'reef', version: '1.2.3' })
+})

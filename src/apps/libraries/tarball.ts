@@ -128,7 +128,9 @@ export function readTarball(packed: Uint8Array): UnpackedLibrary {
 function describe(manifest: Uint8Array | undefined): Omit<UnpackedLibrary, 'files'> {
   try {
     const about = recordOf(JSON.parse(text(manifest ?? new Uint8Array())))
-    const [name, version] = [String(about['name']), String(about['version'])]
+    const name = String(about['name'])
+    // npm publishes "v1.2.3" and "=1.2.3" as 1.2.3.
+    const version = String(about['version']).replace(/^[v=\s]+/, '')
     const license = typeof about['license'] === 'string' ? about['license'].slice(0, 60) : 'unknown'
     if (namePattern.test(name) && versionPattern.test(version)) return { name, version, license }
   } catch {
