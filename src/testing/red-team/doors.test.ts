@@ -109,7 +109,7 @@ const ways: [name: string, script: string][] = [
   ],
   [
     'uploads without an agreement, and of another app',
-    `const address = document.baseURI.replace(/[^/]*$/, '')
+    `const address = document.querySelector('base').href.replace(/[^/]*$/, '')
     return all([
       call('files.upload', { data: 'data:application/json,{}' }),
       call('files.upload', { data: 'data:application/json,{}', app: 'OTHER' }),

@@ -267,8 +267,12 @@ export const files: Vector[] = [
   ...ways.flatMap(([name, path]) => [
     all(`${name} by fetch`, script(`fetch('${path}')`)),
     all(`${name} by img`, `<img src="${path.replaceAll('\\\\', '\\')}">`),
-    all(`${name} by import()`, script(`import(new URL('${path}',document.baseURI))`), {
-      isThorough: true,
-    }),
+    all(
+      `${name} by import()`,
+      script(`import(new URL('${path}',document.querySelector('base')?.href??document.baseURI))`),
+      {
+        isThorough: true,
+      },
+    ),
   ]),
 ]
