@@ -10,8 +10,8 @@ import { imagePath } from './paths.ts'
 
 /** A multiple of 2, 3 and 4, so that rows are full. */
 export const tilesPerPage = 24
-/** The tiles that a first screen shows load at once. */
-const eagerTiles = 4
+/** The tiles that the first screen of a phone shows load at once, before those beside them. */
+const eagerTiles = 2
 
 interface ItemCover {
   id: string
