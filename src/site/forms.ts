@@ -372,6 +372,24 @@ export function confirmDialog(dialog: ConfirmDialog): Html {
     </div>`
 }
 
+/** The actions of a row, in a menu that opens without a script. */
+export function rowMenu(target: string, actions: Part): Html {
+  const id = `actions-${newId()}`
+  return html`<button
+      type="button"
+      class="icon-button row-menu"
+      popovertarget="${id}"
+      aria-label="${t('Actions for {target}', { target })}"
+    >
+      <svg viewBox="0 0 20 20" aria-hidden="true">
+        <circle cx="4" cy="10" r="1" />
+        <circle cx="10" cy="10" r="1" />
+        <circle cx="16" cy="10" r="1" />
+      </svg>
+    </button>
+    <div class="row-actions" id="${id}" popover>${actions}</div>`
+}
+
 export const revokeDialog = (prefix: string): Html =>
   html`${hiddenField('revoke', prefix)}${confirmDialog({
     label: t('Revoke'),

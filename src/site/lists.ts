@@ -188,23 +188,40 @@ export const searchField = (label: Text, value: string | undefined, maxLength: n
   </div>`
 
 /**
+ * The place of a cell in the record that a row is on a phone. The `title` and the `figure` at its
+ * end are the first line; without one, the first column is the title. A `plain` cell needs no label
+ * there. A `total` stands at the end of the second line.
+ */
+type PhonePlace = 'title' | 'figure' | 'plain' | 'total'
+
+/**
  * A column's label, with the style of its cells: `number` aligns right, `long` wraps, `capitalized`
  * capitalizes a wire value. The labels of `unseen` and `select` are for screen readers only. A
  * `link` sorts by the column.
  */
 export type Column =
   | Text
-  | { number: Text; link?: string; sorted?: 'ascending' | 'descending' }
-  | { long: Text }
-  | { capitalized: Text }
-  | { unseen: Text }
-  | { select: Text }
+  | ((
+      | { number: Text; link?: string; sorted?: 'ascending' | 'descending' }
+      | { text: Text }
+      | { long: Text }
+      | { capitalized: Text }
+      | { unseen: Text }
+      | { select: Text }
+    ) & { onPhone?: PhonePlace })
 
-const labelAndStyle = (column: Column): [label: Text, style: string] => {
-  if (typeof column === 'string' || column instanceof Message) return [column, '']
+const labelAndStyle = (
+  column: Column,
+): [label: Text, style: string, place: PhonePlace | undefined] => {
+  if (typeof column === 'string' || column instanceof Message) return [column, '', undefined]
   const [[style = '', label = ''] = []] = Object.entries<Text>(column)
-  return [label, style]
+  return [label, style === 'text' ? '' : style, column.onPhone]
 }
+
+/** A value that most rows have: quiet in a table, left out on a phone. */
+export const usual = (value: Part): { usual: Part } => ({ usual: value })
+
+type Cell = Part | ReturnType<typeof usual>
 
 function heading(column: Column): Html {
   const [text, style] = labelAndStyle(column)
@@ -225,10 +242,10 @@ const plainColumnsMax = 4
 
 /**
  * A table that scrolls by itself where it is too wide. On a phone, the rows of a table with many
- * columns, long text or actions become cards, with each label above its cell. Without rows, it is
- * `none`.
+ * columns, long text or actions become records: a line with the title, the figure and the actions,
+ * then the other cells in one quiet text. Without rows, it is `none`.
  */
-export function dataTable(label: Text, columns: Column[], rows: Part[][], none?: Part): Part {
+export function dataTable(label: Text, columns: Column[], rows: Cell[][], none?: Part): Part {
   if (rows.length === 0 && none !== undefined) {
     return typeof none === 'string' ? html`<p class="small">${none}</p>` : none
   }
@@ -236,14 +253,21 @@ export function dataTable(label: Text, columns: Column[], rows: Part[][], none?:
   const hasCards =
     columns.length > plainColumnsMax ||
     heads.some(([, style]) => style === 'long' || style === 'unseen')
-  const cell = (part: Part, at: number): Html => {
-    const [text = '', style = ''] = heads[at] ?? []
+  const named = heads.findIndex(([, , place]) => place === 'title')
+  const titleAt = named < 0 ? heads.findIndex(([, style]) => style !== 'select') : named
+  const cell = (value: Cell, at: number): Html => {
+    const [text = '', style = '', place] = heads[at] ?? []
+    const isUsual = typeof value === 'object' && value !== null && 'usual' in value
+    const part = isUsual ? value.usual : value
     if (style === 'select') return html`<td class="select">${part}</td>`
-    // Cards leave out unknown values.
-    const name = part === '–' ? `${style} none` : style
-    return style === 'unseen'
-      ? html`<td class="end">${part}</td>`
-      : html`<td data-label="${text}" ${styleClass(name)}>${part}</td>`
+    if (style === 'unseen') return html`<td class="end">${part}</td>`
+    const role = at === titleAt ? 'title' : (place ?? 'detail')
+    const names = [style, role === 'plain' ? 'detail' : role]
+    // Records leave out usual and unknown values.
+    if (isUsual || part === '–') names.push('none')
+    const name = names.filter(Boolean).join(' ')
+    const labeled = role !== 'title' && place !== 'figure' && place !== 'plain'
+    return html`<td ${labeled && html`data-label="${text}"`} class="${name}">${part}</td>`
   }
   return html`<div class="table-scroll" role="region" aria-label="${label}" tabindex="0">
     <table class="${hasCards && 'stacked'}">
@@ -270,23 +294,21 @@ export const tableSection = (...table: Parameters<typeof dataTable>): Html =>
 
 /** Ledger entries, newest first. */
 export const ledgerTable = (entries: Entry[], none?: Part): Part =>
-  html`<div class="ledger">
-    ${dataTable(
-      t('Transactions'),
-      [
-        t('Time'),
-        { capitalized: t('Type') },
-        t('Item'),
-        { number: t('Credits') },
-        { number: t('Balance') },
-      ],
-      entries.map(({ at, kind, item, amount, balance }) => [
-        renderDateTime(at),
-        wireWord(kind),
-        item !== null && html`<code>${item}</code>`,
-        renderCredits(amount, 'exceptZero'),
-        renderBalance(balance, amount),
-      ]),
-      none,
-    )}
-  </div>`
+  dataTable(
+    t('Transactions'),
+    [
+      { text: t('Time'), onPhone: 'plain' },
+      { capitalized: t('Type'), onPhone: 'title' },
+      { text: t('Item'), onPhone: 'plain' },
+      { number: t('Credits'), onPhone: 'figure' },
+      { number: t('Balance'), onPhone: 'total' },
+    ],
+    entries.map(({ at, kind, item, amount, balance }) => [
+      renderDateTime(at),
+      wireWord(kind),
+      item !== null && html`<code>${item}</code>`,
+      renderCredits(amount, 'exceptZero'),
+      renderBalance(balance, amount),
+    ]),
+    none,
+  )

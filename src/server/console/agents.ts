@@ -10,7 +10,14 @@ import { searchTerm, section } from '../../site/components.ts'
 import { formatBytes, renderDate } from '../../site/format.ts'
 import type { Form } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
-import { createdCursor, cursorPager, dataTable, emptyState } from '../../site/lists.ts'
+import {
+  type Column,
+  createdCursor,
+  cursorPager,
+  dataTable,
+  emptyState,
+  usual,
+} from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
 import { findAgentCase } from '../operator/cases.ts'
 import { decideAbout, decidedNotice } from './access.ts'
@@ -32,11 +39,13 @@ const rowsShown = 30
 const pauseLabel = (by: NonNullable<Agent['pausedBy']>): string =>
   by === 'both' ? t('paused by its owner and the operator') : t('paused by the {by}', { by })
 
+const isActive = ({ closed, suspended, pausedBy }: Agent): boolean =>
+  closed === null && suspended === null && pausedBy === null
+
 const stateBadges = ({ closed, suspended, pausedBy }: Agent): Part => [
   closed !== null && badge('closed', 'bad'),
   suspended !== null && badge('suspended', 'bad'),
   pausedBy !== null && badge(pauseLabel(pausedBy)),
-  closed === null && suspended === null && pausedBy === null && badge(t('active'), 'good'),
 ]
 
 /** Renders agents, newest first, filtered by handle. Throws `bad_request`. */
@@ -48,19 +57,19 @@ export async function agentsPage(req: UserRequest): Promise<Page> {
   const ownerIds = page.flatMap(({ owner }) => owner ?? [])
   const owners = await namesOf(ctx, ownerIds)
   const credits = await Promise.all(page.map((agent) => getCredits(ctx, agentOwner(agent.id))))
-  const row = (agent: Agent, at: number): Part[] => [
+  const row = (agent: Agent, at: number) => [
     html`<a href="/console/agents/${agent.handle}"><bdi>@${agent.handle}</bdi></a>`,
-    stateBadges(agent),
-    html`<bdi>${agent.owner === null ? '–' : owners.get(agent.owner)}</bdi>`,
+    isActive(agent) ? usual(t('active')) : stateBadges(agent),
+    agent.owner === null ? '–' : html`<bdi>${owners.get(agent.owner)}</bdi>`,
     credits[at],
     formatBytes(agent.storedBytes),
     renderDate(agent.created),
   ]
-  const heads = [
+  const heads: Column[] = [
     t('Agent'),
-    t('State'),
+    { text: t('State'), onPhone: 'plain' },
     t('Owner'),
-    { number: t('Credits') },
+    { number: t('Credits'), onPhone: 'figure' },
     { number: t('Storage') },
     t('Created'),
   ]

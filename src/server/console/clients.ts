@@ -6,9 +6,9 @@ import { msg, t, type Text } from '../../kernel/words/message.ts'
 import type { RestrictionKind } from '../../money/keys/restrictions.ts'
 import { form } from '../../site/form.ts'
 import { formatBytes, formatCompact } from '../../site/format.ts'
-import { button, confirmDialog, hiddenField, postForm } from '../../site/forms.ts'
+import { button, confirmDialog, hiddenField, postForm, rowMenu } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
-import { emptyState, tableSection } from '../../site/lists.ts'
+import { type Column, emptyState, tableSection, usual } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
 import { decide } from '../operator/operations.ts'
 import {
@@ -108,9 +108,9 @@ function clientSection(
   names: Map<string, Html>,
   token: string,
 ): Html {
-  const heads = [
+  const heads: Column[] = [
     { long: head },
-    { number: t('Requests') },
+    { number: t('Requests'), onPhone: 'figure' },
     { number: t('Worker time') },
     { number: t('Stored') },
     { number: t('Open') },
@@ -123,7 +123,8 @@ function clientSection(
       html`<span class="client"
         >${names.get(row.name) ?? html`<code>${row.name}</code>`}
         ${row.name.startsWith('gateway:') && html`<span class="small">wallet</span>`}
-        ${row.isOwn && badge(t('you'), 'good')} ${row.restriction && labels[row.restriction]}</span
+        ${row.isOwn && html`<span class="small">${t('you')}</span>`}
+        ${row.restriction && labels[row.restriction]}</span
       >`,
       costCell(Math.round(row.spending.requests), formatCompact),
       costCell(Math.round((row.spending.work / second) * 10), (tenths) => `${tenths / 10} s`),
@@ -135,47 +136,35 @@ function clientSection(
   )
 }
 
-/** A cost; zero is quiet, so that the others stand out. */
-const costCell = (cost: number, format: (cost: number) => string): Part =>
-  cost === 0 ? html`<span class="none">0</span>` : format(cost)
+const costCell = (cost: number, format: (cost: number) => string) =>
+  cost === 0 ? usual('0') : format(cost)
 
 const blocked = msg(
   'All its requests fail until you lift the block. The console and the sign-in pages stay open.',
 )
-const ownBlocked = msg(
-  'You use this yourself now: your own apps, pages and API calls will fail, too.',
-)
-const ownSlowed = msg(
-  'You use this yourself now: you will have 12 requests a minute outside the console.',
-)
-
+/** Renders nothing for what the operator uses now. */
 function actions({ kind, name, restriction, isOwn }: ClientRow, token: string): Part {
   const item = hiddenField('item', `${kind}:${name}`)
   if (restriction !== undefined) {
     const lift = html`${hiddenField('decision', 'allow')}${button(t('Lift'), 'quiet slim')}`
     return postForm(token, place, html`${item}${lift}`, 'inline')
   }
-  const slow = isOwn
-    ? confirmDialog({
-        label: t('Slow down'),
-        target: name,
-        question: html`Slow down <bdi>${name}</bdi>?`,
-        consequence: ownSlowed,
-        submit: { name: 'decision', value: 'slow' },
-        isDestructive: false,
-      })
-    : button(t('Slow down'), 'quiet slim', { name: 'decision', value: 'slow', target: name })
+  if (isOwn) return false
+  const slow = button(t('Slow down'), 'quiet slim', {
+    name: 'decision',
+    value: 'slow',
+    target: name,
+  })
   const block = confirmDialog({
     label: t('Block'),
     target: name,
     question: html`Block <bdi>${name}</bdi>?`,
-    consequence: `${isOwn ? `${ownBlocked} ` : ''}${blocked}`,
+    consequence: blocked,
     submit: { name: 'decision', value: 'ban' },
   })
-  const confirmed = isOwn && hiddenField('own', 'yes')
-  const fields = html`${item}${confirmed}
+  const fields = html`${item}
     <div class="actions">${slow}${block}</div>`
-  return postForm(token, place, fields, 'inline')
+  return rowMenu(name, postForm(token, place, fields, 'inline'))
 }
 
 /** Slows a client down, blocks it, or lifts the restriction. */

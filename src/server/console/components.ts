@@ -106,13 +106,18 @@ export const consolePage = (page: ConsolePage): Page => ({
 })
 
 /** Classes that badges share with the verdicts of the safety check. */
-const badgeClasses = { good: '', plain: 'warn', bad: 'block' }
+const badgeClasses = { plain: 'warn', warn: 'unlist', bad: 'block' }
 
-/** A short state: a translated text, or a word of the wire. */
-export const badge = (text: Text, style: keyof typeof badgeClasses = 'plain'): Html =>
-  html`<span class="badge ${badgeClasses[style]}"
-    >${typeof text === 'string' ? wireWord(text) : text}</span
-  >`
+/**
+ * A short state: a translated text, or a word of the wire. A good state is plain text, so that the
+ * others stand out.
+ */
+export function badge(text: Text, style: keyof typeof badgeClasses | 'good' = 'plain'): Html {
+  const word = typeof text === 'string' ? wireWord(text) : text
+  return style === 'good'
+    ? html`<span class="small">${word}</span>`
+    : html`<span class="badge ${badgeClasses[style]}">${word}</span>`
+}
 
 /** Links the page of a setting. */
 export const settingLink = (name: string): Html =>
@@ -218,7 +223,7 @@ export function decisionForm(
 export const appTable = (apps: App[]): Part =>
   dataTable(
     t('Apps'),
-    [{ long: t('App') }, t('State'), t('Explore'), t('Created')],
+    [{ long: t('App') }, { text: t('State'), onPhone: 'figure' }, t('Explore'), t('Created')],
     apps.map((app) => [
       html`<a href="/console/apps/${app.id}"><bdi>${app.title}</bdi></a>`,
       stateBadge(app),

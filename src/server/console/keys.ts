@@ -10,7 +10,7 @@ import { formatNumber, renderDate } from '../../site/format.ts'
 import { notice } from '../../site/forms.ts'
 import { budgetLines } from '../../site/key-form.ts'
 import type { Page } from '../../site/layout.ts'
-import { type Column, cursorPager, dataTable, emptyState } from '../../site/lists.ts'
+import { type Column, cursorPager, dataTable, emptyState, usual } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
 import { findKeyManager } from '../operator/grants.ts'
 import { accountNames, badge, consolePage, searchCharsMax, searchForm } from './components.ts'
@@ -27,7 +27,7 @@ const stateBadges = ({ suspended, expires }: Key, now: number): Part => [
   expires !== null && expires <= now && badge('expired', 'bad'),
 ]
 
-const limitLines = ({ models, requestsPerMinute, tokensPerMinute, runningRequests }: Key): Part => {
+const limitLines = ({ models, requestsPerMinute, tokensPerMinute, runningRequests }: Key) => {
   const lines = [
     ...(models === null ? [] : [models.join(', ')]),
     ...(requestsPerMinute === null
@@ -52,13 +52,13 @@ const limitLines = ({ models, requestsPerMinute, tokensPerMinute, runningRequest
           }),
         ]),
   ]
-  return lines.length > 0 ? lines.map((line) => html`<div>${line}</div>`) : t('All models')
+  return lines.length > 0 ? lines.map((line) => html`<div>${line}</div>`) : usual(t('All models'))
 }
 
 const heads: Column[] = [
   { long: msg('Key') },
-  msg('Spent / cap'),
-  { long: msg('Limits') },
+  { text: msg('Spent / cap'), onPhone: 'figure' },
+  { long: msg('Limits'), onPhone: 'plain' },
   msg('Last used'),
   msg('Expires'),
 ]
@@ -75,22 +75,22 @@ export async function keyTable(
     sumSpendingByPeriod(ctx, counters),
     findLatestSpending(ctx, counters),
   ])
-  const row = (key: Key): Part[] => {
+  const row = (key: Key) => {
     const { prefix, name, note, tags, expires } = key
     const counter = capOf(key).key
     const used = last.get(counter)
     return [
       html`<a class="model-name" href="${accountKeysPath(nameOf(key))}/${prefix}"
-          >${name === null ? t('Unnamed key') : html`<bdi>${name}</bdi>`}</a
+          >${name === null ? html`<code>${prefix}…</code>` : html`<bdi>${name}</bdi>`}</a
         >
         ${(tags ?? []).map((tag) => html`<bdi class="badge warn">${tag}</bdi> `)}
-        ${stateBadges(key, ctx.clock.now())}<code>${prefix}…</code>
+        ${stateBadges(key, ctx.clock.now())}${name !== null && html`<code>${prefix}…</code>`}
         ${note !== null && html`<span class="small"><bdi>${note}</bdi></span>`}`,
       place.of(key),
       budgetLines(key, spentOf(counter)),
       limitLines(key),
-      used ? renderDate(used.day) : t('Never'),
-      expires === null ? t('Never') : renderDate(expires),
+      used ? renderDate(used.day) : usual(t('Never')),
+      expires === null ? usual(t('Never')) : renderDate(expires),
     ]
   }
   const [first = '', ...others] = heads

@@ -5,7 +5,7 @@ import { t } from '../../kernel/words/message.ts'
 import { withQuery } from '../../site/components.ts'
 import { formatCompact } from '../../site/format.ts'
 import type { Page } from '../../site/layout.ts'
-import { type Column, tableSection } from '../../site/lists.ts'
+import { type Column, tableSection, usual } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
 import { historyStart } from '../operator/metrics-history.ts'
 import { consolePage } from './components.ts'
@@ -36,7 +36,10 @@ const percentiles = ({ p50, p95, p99 }: LatencyStats): Part[] => [time(p50), tim
 
 const columns = (label: string, count: string, failures: string[]): Column[] => [
   { long: label },
-  ...[count, 'p50', 'p95', 'p99', ...failures].map((number) => ({ number })),
+  { number: count },
+  { number: 'p50' },
+  { number: 'p95', onPhone: 'figure' },
+  ...['p99', ...failures].map((number) => ({ number })),
 ]
 
 const routeLink = (label: string): Part => {
@@ -44,6 +47,8 @@ const routeLink = (label: string): Part => {
   const address = withQuery('/console/requests', { route: label === 'other' ? '' : route })
   return html`<a href="${address}"><code>${label}</code></a>`
 }
+
+const countCell = (count: number) => (count === 0 ? usual('0') : formatCompact(count))
 
 /** Renders percentiles by route, model and upstream. */
 export async function latencyPage({ ctx, query }: UserRequest): Promise<Page> {
@@ -60,10 +65,10 @@ export async function latencyPage({ ctx, query }: UserRequest): Promise<Page> {
       routeLink(one.label),
       formatCompact(one.count),
       ...percentiles(one),
-      formatCompact(one.clientErrors),
-      formatCompact(one.serverErrors),
+      countCell(one.clientErrors),
+      countCell(one.serverErrors),
     ])
-  const ofCalls = (all: Latencies, extra?: (label: string) => Part[]): Part[][] =>
+  const ofCalls = (all: Latencies, extra?: (label: string) => Part[]) =>
     slowest(all, range.ms)
       .slice(0, max)
       .map((one) => [
@@ -71,7 +76,7 @@ export async function latencyPage({ ctx, query }: UserRequest): Promise<Page> {
         formatCompact(one.count),
         ...percentiles(one),
         ...(extra?.(one.label) ?? []),
-        formatCompact(one.serverErrors),
+        countCell(one.serverErrors),
       ])
   const firstByte = (label: string): Part[] => {
     const { p50, p95 } = firstBytes.stats(label, range.ms)

@@ -12,9 +12,24 @@ import { t } from '../../kernel/words/message.ts'
 import { searchTerm, withQuery } from '../../site/components.ts'
 import { form } from '../../site/form.ts'
 import { formatUsd } from '../../site/format.ts'
-import { button, type Form, hiddenField, inputField, notice, postForm } from '../../site/forms.ts'
+import {
+  button,
+  type Form,
+  hiddenField,
+  inputField,
+  notice,
+  postForm,
+  rowMenu,
+} from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
-import { dataTable, emptyState, numberPager, paginate } from '../../site/lists.ts'
+import {
+  type Column,
+  dataTable,
+  emptyState,
+  numberPager,
+  paginate,
+  usual,
+} from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
 import { wireWord } from '../../site/wire-words.ts'
 import { fixedReason, partsOf, priceUnits } from '../operator/model-prices.ts'
@@ -147,22 +162,37 @@ export function modelsPage({ ctx, query, token }: UserRequest, message?: string)
   const all = [...off, ...ctx.catalog.list()]
     .filter(({ id }) => id.toLowerCase().includes(q?.toLowerCase() ?? ''))
     .flatMap((model) => model.offers.map((offer) => ({ model, offer })))
-  const row = ({ model, offer }: { model: Model; offer: Offer }): Part[] => [
+  const menu = (model: Model): Part =>
+    rowMenu(
+      model.id,
+      html`<a
+          class="button quiet slim"
+          href="${pricePath(model.id)}"
+          aria-label="${t('Edit the price')} ${model.id}"
+          >Edit the price</a
+        >${switchForm(token, model.id, !off.includes(model))}`,
+    )
+  const upstreamPrice = (offer: Offer) => {
+    const isOwn = 'listPrice' in offer
+    const lines = priceLines(isOwn ? offer.listPrice : offer.price, (rate) =>
+      withoutMargin(rate, marginPercent),
+    )
+    // A phone shows it where it differs from ours.
+    return isOwn || marginPercent !== 0 ? lines : usual(lines)
+  }
+  const row = ({ model, offer }: { model: Model; offer: Offer }) => [
     html`<code>${model.id}</code>
       <span class="small">${wireWord(model.type)}</span>
       ${off.includes(model) && badge(t('off'), 'bad')}`,
     offer.upstream,
-    priceLines('listPrice' in offer ? offer.listPrice : offer.price, (rate) =>
-      withoutMargin(rate, marginPercent),
-    ),
-    html`${priceLines(offer.price, (rate) => rate)}
-    ${offer === model.offers[0] && html`<a class="small" href="${pricePath(model.id)}" aria-label="Edit the price of ${model.id}">Edit</a>`}`,
-    'listPrice' in offer ? badge(t('own price')) : `${marginPercent} %`,
-    offer === model.offers[0] && switchForm(token, model.id, !off.includes(model)),
+    upstreamPrice(offer),
+    priceLines(offer.price, (rate) => rate),
+    'listPrice' in offer ? badge(t('own price')) : usual(`${marginPercent} %`),
+    offer === model.offers[0] && menu(model),
   ]
-  const heads = [
+  const heads: Column[] = [
     t('Model'),
-    t('Upstream'),
+    { text: t('Upstream'), onPhone: 'plain' },
     t('Upstream price'),
     t('Our price'),
     { number: t('Margin') },

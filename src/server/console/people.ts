@@ -9,7 +9,7 @@ import { searchTerm, section, withQuery } from '../../site/components.ts'
 import { renderDate, renderDateTime } from '../../site/format.ts'
 import type { Form } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
-import { cursorPager, dataTable, emptyState } from '../../site/lists.ts'
+import { type Column, cursorPager, dataTable, emptyState, usual } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
 import { findPersonCase } from '../operator/cases.ts'
 import { decideAbout, decidedNotice } from './access.ts'
@@ -49,10 +49,10 @@ export async function peoplePage({ ctx, query }: UserRequest): Promise<Page> {
       agents: await countOwnedAgents(ctx, person.id),
     })),
   )
-  const row = (person: Person, at: number): Part[] => [
+  const row = (person: Person, at: number) => [
     html`<a href="${personPath(person)}"><bdi>${person.name}</bdi></a>`,
     stateBadges(person),
-    owned[at]?.agents,
+    owned[at]?.agents === 0 ? usual('0') : owned[at]?.agents,
     owned[at]?.wallet,
     renderDate(person.created),
     html`<a
@@ -61,11 +61,11 @@ export async function peoplePage({ ctx, query }: UserRequest): Promise<Page> {
       >Grant credits</a
     >`,
   ]
-  const heads = [
+  const heads: Column[] = [
     { long: t('Name') },
-    t('State'),
+    { text: t('State'), onPhone: 'plain' },
     { number: t('Agents') },
-    { number: t('Wallet (credits)') },
+    { number: t('Wallet (credits)'), onPhone: 'figure' },
     t('Joined'),
     { unseen: t('Grant') },
   ]

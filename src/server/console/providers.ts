@@ -18,7 +18,7 @@ import {
   selectField,
 } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
-import { dataTable } from '../../site/lists.ts'
+import { type Column, dataTable, usual } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
 import { changeSetting, connectProvider, resetSetting } from '../operator/operations.ts'
 import { type ProviderKey, providerKeys } from '../operator/providers.ts'
@@ -69,8 +69,8 @@ function connectedTable({ ctx, token }: UserRequest): Part {
 }
 
 /** Providers that most people have an account with come first. */
-const usual = ['openai', 'anthropic', 'gemini', 'openrouter', 'groq', 'mistral', 'deepseek', 'xai']
-const rankOf = ({ name }: ProviderKey): number => (usual.indexOf(name) + 100) % 100
+const known = ['openai', 'anthropic', 'gemini', 'openrouter', 'groq', 'mistral', 'deepseek', 'xai']
+const rankOf = ({ name }: ProviderKey): number => (known.indexOf(name) + 100) % 100
 
 function keyForm({ ctx, token }: UserRequest, submitted?: Form): Part {
   const open = providerKeys
@@ -208,13 +208,11 @@ const labels = {
 
 const unknown = [msg('unused'), 'plain'] as const
 
-const never = html`<span class="small">never</span>`
-
 /** Renders the health of the upstreams, as all servers see them. */
 export async function upstreamsPage(ctx: AppContext): Promise<Page> {
   const states = await serverStates.collect(ctx, null)
   const offers = ctx.catalog.list().flatMap((model) => model.offers)
-  const row = (health: SharedHealth): Part[] => {
+  const row = (health: SharedHealth) => {
     const { name, kind, state, answers: responses, failures, answeredAt, lastFailure } = health
     const isUnknown = state === 'closed' && answeredAt === undefined
     const [label, style] = isUnknown ? unknown : labels[state]
@@ -224,14 +222,14 @@ export async function upstreamsPage(ctx: AppContext): Promise<Page> {
       html`${badge(label, style)}${hasSeveral(states) && health.pausedAt.map((server) => html`<div class="small">${serverCode(server)}</div>`)}`,
       formatCompact(models),
       formatCompact(responses),
-      answeredAt === undefined ? never : renderDateTime(answeredAt),
-      formatCompact(failures),
-      lastFailure ? html`${lastFailure.why}, ${renderDateTime(lastFailure.at)}` : never,
+      answeredAt === undefined ? usual(t('never')) : renderDateTime(answeredAt),
+      failures === 0 ? usual('0') : formatCompact(failures),
+      lastFailure ? html`${lastFailure.why}, ${renderDateTime(lastFailure.at)}` : usual(t('never')),
     ]
   }
-  const heads = [
+  const heads: Column[] = [
     t('Upstream'),
-    t('State'),
+    { text: t('State'), onPhone: 'figure' },
     { number: t('Models') },
     { number: t('Successes') },
     t('Last success'),

@@ -8,7 +8,7 @@ import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { searchTerm, section, withQuery } from '../../site/components.ts'
 import { button, inputField, selectField } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
-import { dataTable, emptyState } from '../../site/lists.ts'
+import { type Column, dataTable, emptyState } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
 import {
   mergeRequests,
@@ -52,8 +52,9 @@ async function findRequests(ctx: AppContext, filters: Filters) {
   return newestRequests.collect(ctx, { status, route: route.toLowerCase(), key, clients })
 }
 
+/** Only a status that may need attention has a badge. */
 export const statusBadge = (status: number): Html =>
-  badge(String(status), status >= 500 ? 'bad' : status >= 400 ? 'plain' : 'good')
+  badge(String(status), status >= 500 ? 'bad' : status >= 400 ? 'warn' : 'good')
 
 const timeOf = (at: number): Html =>
   html`<time datetime="${iso(at)}" title="${iso(at)}">${iso(at).slice(11, 19)}</time>`
@@ -63,7 +64,7 @@ export const requestLink = ({ id, method, route }: LoggedRequest): Html =>
 
 function requestRow(
   names: Map<string, Html>,
-  isNamed: boolean,
+  { hasErrors, isNamed }: { hasErrors: boolean; isNamed: boolean },
 ): (request: ServedRequest) => Part[] {
   return (request) => [
     timeOf(request.at),
@@ -71,7 +72,7 @@ function requestRow(
     requestLink(request),
     formatUnit(request.ms, 'ms'),
     clientOf(request, names),
-    request.cause,
+    ...(hasErrors ? [request.cause] : []),
     ...(isNamed ? [serverCode(request.server)] : []),
   ]
 }
@@ -98,17 +99,23 @@ export async function requestsPage({ ctx, query }: UserRequest): Promise<Page> {
   const isNamed = hasSeveral(collected)
   const accounts = requests.flatMap(({ account }) => account ?? [])
   const names = await accountLinks(ctx, accounts)
+  const hasErrors = requests.some(({ cause }) => cause !== undefined)
   const heads = [
-    'UTC',
-    t('Status'),
-    { long: t('Request') },
-    { number: t('Time') },
-    t('Client'),
-    { long: t('Error') },
-    ...(isNamed ? [t('Server')] : []),
-  ]
+    { text: 'UTC', onPhone: 'plain' },
+    { text: t('Status'), onPhone: 'figure' },
+    { long: t('Request'), onPhone: 'title' },
+    { number: t('Time'), onPhone: 'plain' },
+    { text: t('Client'), onPhone: 'plain' },
+    ...(hasErrors ? [{ long: t('Error'), onPhone: 'plain' } as const] : []),
+    ...(isNamed ? [{ text: t('Server'), onPhone: 'plain' } as const] : []),
+  ] satisfies Column[]
   const none = emptyState(t('No requests found'), t('Requests appear here as they arrive.'))
-  const table = dataTable(t('Requests'), heads, requests.map(requestRow(names, isNamed)), none)
+  const table = dataTable(
+    t('Requests'),
+    heads,
+    requests.map(requestRow(names, { hasErrors, isNamed })),
+    none,
+  )
   const main = html`${filterForm(filters)}<auto-refresh class="request-log" data-seconds="2"
       >${silentNote(collected)} ${table}</auto-refresh
     >

@@ -29,7 +29,7 @@ function share(amount: bigint, total: bigint): string {
   )
 }
 
-const amounts: Column[] = [{ number: msg('Credits') }, { number: msg('Share') }]
+const amounts: Column[] = [{ number: msg('Credits'), onPhone: 'figure' }, { number: msg('Share') }]
 
 const list = (title: string, heads: Column[], rows: Part[][]): Part =>
   tableSection(title, heads, rows, t('Nothing was spent in this time.'))

@@ -1,3 +1,4 @@
+/** The console in a browser. Its tests share one server, whose rows and charts they follow. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -64,6 +65,39 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
     await context.addCookies([{ name: 'berth', value: cookie, url: origin }])
     return context
   }
+
+  test(
+    'shows rows as records with a menu on a phone, without JavaScript',
+    async () => {
+      const context = await signedIn({ ...touchPhone, javaScriptEnabled: false })
+      const page = await context.newPage()
+      await page.goto(`${origin}/console/models`)
+      const record = page.locator('.stacked tr', { hasText: 'demo/chat' })
+      const middleOf = async (selector: string): Promise<number> => {
+        const box = await record.locator(selector).first().boundingBox()
+        return box ? box.y + box.height / 2 : Number.NaN
+      }
+      const title = await middleOf('.title')
+      expect(Math.abs((await middleOf('.row-menu')) - title)).toBeLessThan(8)
+      expect(await middleOf('.detail:not(.none)')).toBeGreaterThan(title + 10)
+      // The price of the upstream and the margin are usual here.
+      expect(await record.locator('.none:visible').count()).toBe(0)
+      const turn = (to: string) => page.getByRole('button', { name: `Turn ${to} demo/chat` })
+      for (const to of ['off', 'on']) {
+        expect(await turn(to).isVisible()).toBe(false)
+        await page.getByRole('button', { name: 'Actions for demo/chat' }).click()
+        await turn(to).click()
+      }
+      await page.goto(`${origin}/console/clients`)
+      const own = page.locator('tr', { hasText: 'you' })
+      expect(await own.count()).toBeGreaterThan(0)
+      expect(await own.locator('.row-menu').count()).toBe(0)
+      await page.goto(`${origin}/console/requests`)
+      expect(await page.locator('.badge', { hasText: /^2/ }).count()).toBe(0)
+      await context.close()
+    },
+    ms,
+  )
 
   // Without scripts the console is forms, which tests over HTTP send.
   for (const javaScriptEnabled of isThorough ? [true, false] : [true]) {

@@ -183,7 +183,7 @@ function columns(list: ListQuery): Column[] {
   return [
     { select: t('Compare') },
     { long: t('Model') },
-    { long: t('Input types') },
+    { long: t('Input types'), onPhone: 'plain' },
     sorted(t('Context'), 'context'),
     sorted(t('Input'), 'input'),
     sorted(t('Output'), 'output'),

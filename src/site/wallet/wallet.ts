@@ -196,25 +196,27 @@ const balanceSection = ({ account, balances, wallet, canPay }: WalletView): Html
         }
       </p>
     </div>
-    <div class="places">
-      ${dataTable(
-        t('Where your credits are'),
-        [t('Place'), { long: t('Pays for') }, { number: t('Credits') }],
+    ${dataTable(
+      t('Where your credits are'),
+      [
+        t('Place'),
+        { long: t('Pays for'), onPhone: 'plain' },
+        { number: t('Credits'), onPhone: 'figure' },
+      ],
+      [
         [
-          [
-            html`Wallet <code class="small">${wallet}</code>`,
-            html`Model gateway and
-            playground${account.held > 0n && html`, ${renderCredits(account.held)} on hold of ${renderCredits(account.balance)}`}`,
-            renderCredits(balances.wallet),
-          ],
-          ...balances.agents.map(({ agent, available }) => [
-            html`<a href="/agents/${agent.handle}"><bdi>@${agent.handle}</bdi></a>`,
-            t('Builds, assets and remixes'),
-            renderCredits(available),
-          ]),
+          html`Wallet <code class="small">${wallet}</code>`,
+          html`Model gateway and
+          playground${account.held > 0n && html`, ${renderCredits(account.held)} on hold of ${renderCredits(account.balance)}`}`,
+          renderCredits(balances.wallet),
         ],
-      )}
-    </div>`
+        ...balances.agents.map(({ agent, available }) => [
+          html`<a href="/agents/${agent.handle}"><bdi>@${agent.handle}</bdi></a>`,
+          t('Builds, assets and remixes'),
+          renderCredits(available),
+        ]),
+      ],
+    )}`
 
 /** Without payments only the operator adds credits. */
 function addCreditsSection({ grants, isOperator, canPay }: WalletView): Part {
