@@ -89,7 +89,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
         await turn(to).click()
       }
       await page.goto(`${origin}/console/clients`)
-      const own = page.locator('tr', { hasText: 'you' })
+      const own = page.locator('tr').filter({ has: page.getByText('you', { exact: true }) })
       expect(await own.count()).toBeGreaterThan(0)
       expect(await own.locator('.row-menu').count()).toBe(0)
       await page.goto(`${origin}/console/requests`)

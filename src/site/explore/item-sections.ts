@@ -26,7 +26,7 @@ export function itemTitle({ title, maker, remixOf }: Item, follow: Part): Html {
     html` · remix of <bdi>${remixOf.title}</bdi> by
       <a href="/explore/${remixOf.maker}"><bdi>${remixOf.maker}</bdi></a>`
   return html`<h1><bdi>${title}</bdi></h1>
-    <div class="by">
+    <div class="byline">
       <p>
         By <a href="/explore/${maker}"><bdi>${maker}</bdi></a
         >${origin}

@@ -120,7 +120,7 @@ export const needs: Need[] = [
       report(
         "(history.pushState({n:1},'','/level/2?x=1'),history.replaceState({n:2},'','?y'),[location.hash,history.state.n])",
       ),
-    says: ['#?y', 2],
+    says: ['#/level/2?y', 2],
   },
   {
     name: 'going back',
