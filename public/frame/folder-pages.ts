@@ -41,13 +41,13 @@ export class FolderPages {
 
   /**
    * Returns the page that static hosts show for a path without one: 404.html, or the only page of
-   * an app, whose router has the path.
+   * an app, whose router has the path. A router has no paths of html files.
    */
   #otherwise(path: string): string | undefined {
     const first = this.first.files?.page ?? ''
     const top = first.slice(0, first.lastIndexOf('/') + 1)
     if (!path.startsWith(top)) return undefined
-    const isOnly = [...this.#urls.keys()].filter(isHtml).length === 1
+    const isOnly = !isHtml(path) && [...this.#urls.keys()].filter(isHtml).length === 1
     return this.#urls.has(`${top}404.html`) ? `${top}404.html` : isOnly ? first : undefined
   }
 

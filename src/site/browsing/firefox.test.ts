@@ -93,7 +93,7 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
       await follow(tab, 'nav a[href="/explore"]')
       await becomes(
         tab,
-        "location.pathname === '/explore' && document.querySelectorAll('.tile').length >= 2",
+        "location.pathname === '/explore' && document.querySelector('live-search:defined') !== null",
       )
       await fill(tab, 'input[type=search]', 'harb')
       await becomes(
