@@ -400,7 +400,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'ownership/files',
-    file: 'src/gateway/files/lifetime.ts',
+    file: 'src/gateway/files/quota.ts',
     from: '    eq(gatewayFiles.account, account),\n    or(',
     to: '    or(',
     tests: ['src/testing/ownership.test.ts'],

@@ -1,6 +1,7 @@
 import { and, desc, eq, isNull, lte } from 'drizzle-orm'
 
 import { enqueue } from '../../jobs/jobs.ts'
+import { currentClient } from '../../kernel/client.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { requireWhole } from '../../kernel/cursor.ts'
 import type { Db } from '../../kernel/db/engine.ts'
@@ -11,13 +12,21 @@ import { newId } from '../../kernel/ids.ts'
 import { zero } from '../../kernel/money.ts'
 import { isRecord, recordOf } from '../../kernel/schema.ts'
 import { day, hour, unixSeconds } from '../../kernel/time.ts'
+import { hasBeenFunded } from '../../money/ledger/reports.ts'
 import type { AccountId, KeySpender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { invalidField, readString } from '../fields.ts'
 import * as files from '../files/files.ts'
-import { batchListMax, fileIdCharsMax, openBatchesPerAccountMax } from '../limits.ts'
+import { checkQuota, checkUnfunded } from '../files/quota.ts'
+import {
+  batchListMax,
+  batchResultBytesMax,
+  fileIdCharsMax,
+  openBatchesPerAccountMax,
+  unfundedReservedBytes,
+  unfundedResultBytesMax,
+} from '../limits.ts'
 import { toList, unknownAfter } from '../list.ts'
-import { withResultSpace } from './result-space.ts'
 import { countResults } from './results.ts'
 import { endpoints } from './run-line.ts'
 import type { BatchListQuery, BatchResponse } from './schemas.ts'
@@ -229,5 +238,38 @@ export function present(batch: Batch): BatchResponse {
     cancelled_at: endedAs('cancelled'),
     request_counts: { total: batch.total, completed: batch.completed, failed: batch.failed },
     metadata: batch.metadata,
+  }
+}
+
+/** Returns the bytes of results after which further lines of a batch do not run. */
+export const resultBytesMaxOf = async ({ db }: AppContext, account: AccountId): Promise<number> =>
+  (await hasBeenFunded(db.read, account)) ? batchResultBytesMax : unfundedResultBytesMax
+
+/** The reason for which lines beyond those bytes do not run. */
+export const tooLarge = (max: number) => ({
+  code: 'batch_output_limit',
+  message: `The results of this batch have at most ${max} bytes. Send this request in another one.`,
+})
+
+/**
+ * Creates a batch when its account has space for more files. One that was never funded reserves the
+ * bytes of the results, which name every line of the input, as an upload of its network. Throws
+ * `files_full`, `uploads_limit` and `try_again`.
+ */
+async function withResultSpace<Created>(
+  ctx: AppContext,
+  { account, inputBytes }: { account: AccountId; inputBytes: number },
+  create: () => Promise<Created>,
+): Promise<Created> {
+  const isFunded = await hasBeenFunded(ctx.db.read, account)
+  const bytes = isFunded ? 0 : unfundedReservedBytes + inputBytes
+  await checkQuota(ctx, account, { rows: 1, bytes }, isFunded)
+  if (isFunded) return create()
+  await checkUnfunded(ctx, bytes)
+  try {
+    return await create()
+  } catch (error) {
+    await ctx.state.limits.unfundedUploads.giveBack(currentClient().prefix, bytes)
+    throw error
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { readVectors } from './vectors.ts'
+import { readVectors } from './embeddings.ts'
 
 test('vectors are ordered by their index', () => {
   const reported = [

@@ -13,7 +13,7 @@ import {
 } from '../../testing/fixtures/test-server.ts'
 import { makeWav } from '../../testing/fixtures/wav.ts'
 import { get, readWords } from './files.ts'
-import { deleteExpired } from './lifetime.ts'
+import { deleteExpired } from './quota.ts'
 
 let t: TestServer
 let gus: GatewayUser

@@ -4,7 +4,7 @@ import { unfundedFileBytesMax, unfundedUploadBytesPerPrefixDay } from '../../ker
 import { day, minute, unixSeconds } from '../../kernel/time.ts'
 import { createGatewayUser, type GatewayUser } from '../../testing/fixtures/gateway.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
-import { deleteExpired } from './lifetime.ts'
+import { deleteExpired } from './quota.ts'
 import { gatewayFiles } from './tables.ts'
 
 let t: TestServer

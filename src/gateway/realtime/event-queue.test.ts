@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { EventQueue } from './event-queue.ts'
+import { EventQueue } from './session.ts'
 
 test('a queue pauses its source while too much waits, and keeps the order', async () => {
   const calls: string[] = []

@@ -1,6 +1,9 @@
+import { and, eq, gt, inArray, lte } from 'drizzle-orm'
+
 import type { AppContext } from '../../kernel/context.ts'
 import { sha256 } from '../../kernel/ids.ts'
-import { type Json, recordOf } from '../../kernel/schema.ts'
+import { responseItemMs } from '../../kernel/limits.ts'
+import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
 import { unixSeconds } from '../../kernel/time.ts'
 import type { AccountId, Spender } from '../authentication.ts'
 import type { Call, CallOutcome } from '../call.ts'
@@ -10,8 +13,8 @@ import { invalidField } from '../fields.ts'
 import { storedResponseBytesMax } from '../limits.ts'
 import { decodeResponses, fieldNames } from './decode.ts'
 import type { PassOptions } from './pass.ts'
-import { loadSharedItems, shareItems } from './shared-items.ts'
 import * as stored from './stored-responses.ts'
+import { sharedItems } from './tables.ts'
 import { createResponsesCodec } from './write.ts'
 
 /**
@@ -132,3 +135,44 @@ async function storeResponse(
     return false
   }
 }
+
+/** Items that one request may reference. Further ones are unknown. */
+const referencesMax = 500
+
+/**
+ * Reads the items that an input references by id and that another server created, into the memory
+ * of this one. SQLite has one server, which has them in memory.
+ */
+async function loadSharedItems(
+  { db, clock, state: { responseItems } }: AppContext,
+  account: AccountId,
+  input: unknown,
+): Promise<void> {
+  if (db.kind === 'sqlite' || !Array.isArray(input)) return
+  const known = responseItems.finder(account)
+  const ids = input
+    .flatMap((item: unknown) => (isRecord(item) && typeof item.id === 'string' ? [item.id] : []))
+    .slice(0, referencesMax)
+  const unknown = [...new Set(ids)].filter((id) => known(id) === undefined)
+  if (unknown.length === 0) return
+  const isOwn = and(eq(sharedItems.account, account), inArray(sharedItems.id, unknown))
+  const isRecent = gt(sharedItems.at, clock.now() - responseItemMs)
+  const found = await db.read.select().from(sharedItems).where(and(isOwn, isRecent))
+  for (const { item } of found) responseItems.add(account, item)
+}
+
+/** Stores the items of a response for the other servers. A failure is logged: they are a cache. */
+async function shareItems(
+  { db, clock, log }: AppContext,
+  account: AccountId,
+  items: Json[],
+): Promise<void> {
+  if (db.kind === 'sqlite' || items.length === 0) return
+  const rows = items.map((item) => ({ account, id: String(item.id), item, at: clock.now() }))
+  await db
+    .tx((tx) => tx.insert(sharedItems).values(rows).onConflictDoNothing())
+    .catch((error: unknown) => log.error('responses.items_not_shared', error))
+}
+
+export const deleteOldItems = ({ db, clock }: AppContext): Promise<unknown> =>
+  db.tx((tx) => tx.delete(sharedItems).where(lte(sharedItems.at, clock.now() - responseItemMs)))

@@ -1,5 +1,4 @@
-import { findNamedHue } from './hues.ts'
-import { analyzePrompt, findName, howToAddModel } from './prompt-analysis.ts'
+import { analyzePrompt, findName, findNamedHue, howToAddModel } from './prompt-analysis.ts'
 import { escapeText, renderPage } from './render-page.ts'
 
 interface Message {
