@@ -43,6 +43,7 @@ import {
   openReports,
   stateBadge,
 } from './components.ts'
+import { caseFindings, caseImage } from './queue.ts'
 
 /** The stored reason starts with the verdict. */
 const replyCharsMax = decisionReasonCharsMax - 'grant '.length
@@ -165,8 +166,8 @@ function appSummary({ app, maker }: AppCase, link: string): Html {
     }
     ${
       app.version > 0 &&
-      html`<p class="actions">
-        <a class="button quiet" href="${versionPath(app, app.version)}" target="_blank"
+      html`<p>
+        <a href="${versionPath(app, app.version)}" target="_blank"
           >${isPackKind(app.kind) ? t('Read its files') : t('Open in sandbox')}</a
         >
       </p>`
@@ -192,12 +193,15 @@ async function audienceSections(
   const action = `/console/apps/${app.id}`
   const audience = await getAudience(ctx, app)
   const fields = audienceFields(app, audience, submitted)
-  return html`${section(t('Who can open it'), postForm(token, `${action}/audience`, fields))}
-  ${shareLinks({ ctx, token }, app, audience, {
-    create: `${action}/links`,
-    revoke: `${action}/revoke-link`,
-    submitted,
-  })}`
+  return html`<details class="access" ${submitted && html` open`}>
+    <summary><h2>Who can open it</h2></summary>
+    ${postForm(token, `${action}/audience`, fields)}
+    ${shareLinks({ ctx, token }, app, audience, {
+      create: `${action}/links`,
+      revoke: `${action}/revoke-link`,
+      submitted,
+    })}
+  </details>`
 }
 
 /** The result of a form of the page: its error with what was sent, or a note. */
@@ -233,17 +237,34 @@ export async function appPage(
     t('Created'),
     { unseen: t('Block') },
   ]
-  const main = html`${decidedNotice(req, action)}${notice(note)}${appSummary(known, itemUrl(ctx, app))}
-  ${appeals.map((appeal) => appealSection({ token, action, ...(isVerdict && failed) }, appeal))}
-  ${openReports(reports)}
-  ${section(t('Actions'), decisionForm(token, { action, hint, ...(!isVerdict && failed) }, options))}
-  ${isOpen && (await audienceSections(req, app, submitted))}
-  ${app.listed === 'on' && featureSection(token, action, await isFeatured(ctx, id))}
-  ${section(t('Version history'), dataTable(t('Versions'), heads, versions.map(versionRow(app))))}
-  ${decisionHistory(decisions)}`
+  const [newest] = versions
+  const main = html`${decidedNotice(req, action)}${notice(note)}
+    <div class="case-columns">
+      <div>
+        ${appSummary(known, itemUrl(ctx, app))}
+        ${appeals.map((appeal) => appealSection({ token, action, ...(isVerdict && failed) }, appeal))}
+        ${openReports(reports)}
+        ${section(t('Actions'), decisionForm(token, { action, hint, ...(!isVerdict && failed) }, options))}
+      </div>
+      <div>${caseImage(ctx, app, newest)}${caseFindings(newest)}</div>
+    </div>
+    ${isOpen && (await audienceSections(req, app, submitted))}
+    ${app.listed === 'on' && featureSection(token, action, await isFeatured(ctx, id))}
+    ${section(t('Version history'), dataTable(t('Versions'), heads, versions.map(versionRow(app))))}
+    ${decisionHistory(decisions)}`
   // The form shows the error; a deleted app has no form.
   const pageMessage = isDecision && (isVerdict || options.length > 0) ? undefined : message
-  return consolePage({ place: '/console/queue', title: app.title, message: pageMessage, main })
+  const scripts: Page['scripts'] = ['play-here.js']
+  return {
+    ...consolePage({
+      place: '/console/queue',
+      title: app.title,
+      message: pageMessage,
+      main,
+      scripts,
+    }),
+    plays: true,
+  }
 }
 
 /**

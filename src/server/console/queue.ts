@@ -281,7 +281,7 @@ const findingsShown = 5
  * Renders the picture of a page that needs a decision. A press shows the page itself in the
  * sandbox, also while it is in quarantine. Nothing of it runs before.
  */
-function caseImage(ctx: AppContext, app: apps.App, version: apps.Version | undefined): Part {
+export function caseImage(ctx: AppContext, app: apps.App, version: apps.Version | undefined): Part {
   if (!version || isPackKind(app.kind)) return false
   const { id, kind, title, shelf } = app
   const shown = { id, kind, shelf, icon: null, cover: presentVersionCover(ctx, version) }
@@ -296,7 +296,7 @@ function caseImage(ctx: AppContext, app: apps.App, version: apps.Version | undef
 }
 
 /** Renders what the safety check found in the newest version of an item. */
-function caseFindings(version: apps.Version | undefined): Part {
+export function caseFindings(version: apps.Version | undefined): Part {
   const all = version?.findings ?? []
   if (all.length === 0) return html`<p class="small">The safety check found nothing.</p>`
   const more = all.length - findingsShown
