@@ -3,8 +3,9 @@ import ts from 'typescript'
 
 import { type Finding, finding, type Source } from './source.ts'
 
+/** `waitForFunction` polls by `eval`, which the CSP of pages blocks after the first time. */
 const waits =
-  /^(Bun\.sleep(Sync)?|(globalThis\.)?set(Timeout|Interval)|\w+\.waitForTimeout|performance\.now|Date\.now|stopwatch)$/
+  /^(Bun\.sleep(Sync)?|(globalThis\.)?set(Timeout|Interval)|\w+\.waitFor(Timeout|Function)|performance\.now|Date\.now|stopwatch)$/
 const module = 'node:timers/promises'
 
 /** Files that may sleep or measure time, with the reason. */
@@ -56,7 +57,7 @@ export function waiting(tree: Source[]): Finding[] {
         finding(
           source,
           node,
-          'a test that waits for a time or measures it',
+          'a test that waits for a time or measures it, or polls by `eval`',
           'wait for an event with src/testing/until.ts, or set the clock of the test',
         ),
       )

@@ -133,6 +133,11 @@ const problems: [title: string, files: Files, line: string][] = [
     'src/testing/fixtures/a.ts:1 a test that waits for a time',
   ],
   [
+    'a test that polls by eval',
+    { 'src/kernel/a.test.ts': "await page.waitForFunction('isDone')" },
+    'src/kernel/a.test.ts:1 a test that waits for a time',
+  ],
+  [
     'a test that sleeps by a module',
     { 'src/kernel/a.test.ts': "import { setTimeout } from 'node:timers/promises'" },
     'src/kernel/a.test.ts:1 a test that waits for a time',

@@ -343,7 +343,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
     server.clock.advance(1_000)
     await open()
     await page.getByText('App deleted').waitFor()
-    await page.waitForFunction(isRemoved)
+    await until(() => page.evaluate<boolean>(isRemoved))
     portal = 503
     await open()
     await answered.waitFor()
@@ -368,7 +368,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
     await page.getByText('A copy is saved').waitFor()
     await page.goto(`${origin}/a/${id}`)
     await shown(1)
-    await page.waitForFunction('indexedDB.databases().then((all) => all.length > 0)')
+    await until(() => page.evaluate<boolean>('indexedDB.databases().then((all) => all.length > 0)'))
 
     await context.setOffline(true)
     await page.goto(`${origin}/a/${id}`)
@@ -391,7 +391,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('chromium', () => {
     server.clock.advance(1_000)
     await page.goto(`${origin}/a/${id}`)
     await page.getByText('App not found').waitFor()
-    await page.waitForFunction(isRemoved)
+    await until(() => page.evaluate<boolean>(isRemoved))
     await context.setOffline(true)
     expect(await page.goto(`${origin}/a/${id}`).catch(() => 'no network')).toBe('no network')
     await close()

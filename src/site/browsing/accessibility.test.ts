@@ -15,6 +15,7 @@ import { register, SignIn } from '../../testing/fixtures/oauth-client.ts'
 import { createTestPerson, createTestSession } from '../../testing/fixtures/people.ts'
 import type { TestServer } from '../../testing/fixtures/test-server.ts'
 import { isPart } from '../../testing/thorough.ts'
+import { until } from '../../testing/until.ts'
 
 const ms = 300_000
 
@@ -219,7 +220,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('accessible pages in chro
       for (const when of ['Before', 'After']) {
         await second.locator('figure', { hasText: when }).locator('img').scrollIntoViewIfNeeded()
       }
-      await page.waitForFunction(haveLoaded)
+      await until(() => page.evaluate<boolean>(haveLoaded))
       await page.close()
     },
     ms,

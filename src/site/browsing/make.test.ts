@@ -13,6 +13,7 @@ import { type BrowserSession, openBrowserSession } from '../../testing/browsers/
 import { badZips } from '../../testing/fixtures/bad-zips.ts'
 import { password } from '../../testing/fixtures/people.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
+import { until } from '../../testing/until.ts'
 
 const ms = 180_000
 
@@ -61,7 +62,7 @@ async function dropFolderAndZip(page: Page, folder: string): Promise<void> {
   await Bun.write(zip, game)
   const [, damaged, reason] = badZips[0] ?? ['', '', '']
   await Bun.write(join(folder, 'damaged.zip'), damaged)
-  await page.waitForFunction("customElements.get('page-drop')")
+  await until(() => page.evaluate<boolean>("customElements.get('page-drop') !== undefined"))
   const heading = page.getByRole('heading', { level: 1 })
   await dropFiles(page, heading, [join(folder, 'kelp')])
   await page.getByText('index.html with 1 file. It runs once you publish it.').waitFor()
@@ -164,7 +165,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('a person makes an app in
       const visitor = await browser.newContext({ locale: 'de' })
       const page = await visitor.newPage()
       await page.goto(`${origin}/new`)
-      await page.waitForFunction("customElements.get('page-drop')")
+      await until(() => page.evaluate<boolean>("customElements.get('page-drop') !== undefined"))
       const prompt = page.locator('[name=prompt]')
       const buffer = Buffer.from('<!doctype html><title>Reef</title><h1>Reef</h1>')
       const file = { name: 'reef.html', mimeType: 'text/html', buffer }

@@ -8,6 +8,7 @@ import { findBrowser } from '../../testing/browsers/browser.ts'
 import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
 import { startTestServer, type TestServer } from '../../testing/fixtures/test-server.ts'
 import { isThorough } from '../../testing/thorough.ts'
+import { until } from '../../testing/until.ts'
 import { words } from '../docs/words.ts'
 
 const ms = 300_000
@@ -139,7 +140,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
       await (await rejected).finished()
       await page.fill('input[type=search]', 'row by')
       await page.waitForURL('**/explore?q=row+by')
-      await page.waitForFunction("document.title.startsWith('row by ·')")
+      await until(() => page.evaluate<boolean>("document.title.startsWith('row by ·')"))
       expect(await page.evaluate<string[]>('titles')).toEqual(['row by · Explore · Berth'])
 
       // "Copied" disappears after a delay that this test controls.

@@ -7,6 +7,7 @@ import { findBrowser } from '../../testing/browsers/browser.ts'
 import { type BrowserSession, openServedSession } from '../../testing/browsers/session.ts'
 import { password } from '../../testing/fixtures/people.ts'
 import type { TestAgent, TestServer } from '../../testing/fixtures/test-server.ts'
+import { until } from '../../testing/until.ts'
 
 const ms = 120_000
 
@@ -95,7 +96,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('people in chromium', () 
       const visitor = await browser.newPage({ viewport: { width: 390, height: 844 } })
       await visitor.goto(`${origin}/@lantern`)
       const shown = "document.querySelector('.maker img')?.naturalWidth === 256"
-      await visitor.waitForFunction(shown)
+      await until(() => visitor.evaluate<boolean>(shown))
       await visitor.getByText('I make boats.').waitFor()
       await expectParts(visitor)
       await visitor.getByText('Lovely.').waitFor()

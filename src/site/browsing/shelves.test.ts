@@ -53,7 +53,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('shelves in chromium', ()
       ?.locator('button')
 
   async function waitForApp(page: Page, text: string) {
-    await page.waitForFunction('document.querySelector("iframe") !== null')
+    await until(() => page.evaluate<boolean>('document.querySelector("iframe") !== null'))
     const shown = async (): Promise<boolean> =>
       (await appButton(page)
         ?.textContent()

@@ -16,6 +16,7 @@ import {
   type TestAgent,
   type TestServer,
 } from '../../testing/fixtures/test-server.ts'
+import { until } from '../../testing/until.ts'
 
 const ms = 120_000
 
@@ -109,14 +110,14 @@ describe.skipIf(findBrowser('chromium') === undefined)('the studio in chromium',
       await Bun.write(file, (await t.ctx.generators.generate(image)).bytes)
       const open = async (name: string): Promise<void> => {
         await page.goto(`${origin}/studio/${id}/${name}`)
-        await page.waitForFunction("customElements.get('file-drop')")
+        await until(() => page.evaluate<boolean>("customElements.get('file-drop') !== undefined"))
       }
       const upload = async (name: string, shown: string): Promise<void> => {
         const form = page.locator('file-drop').filter({ has: button(page, name) })
         await dropFiles(page, form, [file])
         await form.getByRole('button', { name }).click()
         await page.getByText(shown).waitFor()
-        await page.waitForFunction("customElements.get('file-drop')")
+        await until(() => page.evaluate<boolean>("customElements.get('file-drop') !== undefined"))
       }
       await open('assets')
       // The only form of a page takes files anywhere.
