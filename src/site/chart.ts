@@ -30,13 +30,23 @@ export function spendingChart(spent: DailyAmount[]): Html {
   return barChart(daily, 'credit')
 }
 
+/** Returns the smallest of 1, 2 and 5 times a power of ten that is not below a value. */
+function roundStep(value: number): number {
+  const power = Math.floor(Math.log10(value))
+  const factor = [1, 2, 5].find((one) => one * 10 ** power >= value) ?? 10
+  // A quotient has the digits that a product would lose: 0.0002.
+  return power < 0 ? factor / 10 ** -power : factor * 10 ** power
+}
+
 /** Renders values by day as a bar chart, with a summary and a table for screen readers. */
 export function barChart(daily: DailyValue[], noun: string): Html {
   const peak = Math.max(...daily.map(({ value }) => value), 0)
   const total = daily.reduce((sum, { value }) => sum + value, 0)
   if (total === 0) return html`<p class="small">No activity in the last ${daily.length} days.</p>`
+  // Only credits have parts.
+  const step = roundStep(Math.max(peak / 2, noun === 'credit' ? 0 : 1))
   const bars = daily.map(({ day, value }) => {
-    const height = value > 0 ? Math.max(1, (value / peak) * chartHeight) : 0
+    const height = value > 0 ? Math.max(1, (value / (2 * step)) * chartHeight) : 0
     return html`<li>
       <svg viewBox="0 0 1 ${chartHeight}" preserveAspectRatio="none">
         <rect y="${(chartHeight - height).toFixed(1)}" width="1" height="${height.toFixed(1)}" />
@@ -53,7 +63,7 @@ export function barChart(daily: DailyValue[], noun: string): Html {
   return html`<figure class="chart">
     <div class="plot" role="img" aria-label="${summary}">
       <p class="axis" aria-hidden="true">
-        <span>${shortCredits(peak)}</span><span>${shortCredits(peak / 2)}</span><span>0</span>
+        <span>${shortCredits(2 * step)}</span><span>${shortCredits(step)}</span><span>0</span>
       </p>
       <ol class="bars of-${daily.length}" aria-hidden="true">
         ${bars}
