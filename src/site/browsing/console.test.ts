@@ -94,6 +94,10 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
       expect(await own.locator('.row-menu').count()).toBe(0)
       await page.goto(`${origin}/console/requests`)
       expect(await page.locator('.badge', { hasText: /^2/ }).count()).toBe(0)
+      // A short cell of a long column leaves no gap in the text.
+      await page.goto(`${origin}/catalogue`)
+      const inputs = record.locator('.detail.long')
+      expect((await inputs.boundingBox())?.width).toBeLessThan(150)
       await context.close()
     },
     ms,
