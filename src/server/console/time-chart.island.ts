@@ -112,7 +112,7 @@ class TimeChart extends HTMLElement {
     return {
       width: this.clientWidth,
       height,
-      legend: { live: true },
+      legend: { live: true, markers: { width: 0, fill: (_, at) => strokes[at - 1] ?? '' } },
       cursor: { drag: { x: false, y: false }, y: false, points: { size: 6 } },
       scales: { y: { range: (_, low, high) => rangeOf(low, high) } },
       axes: [
