@@ -2,7 +2,7 @@ import { ApiError } from '../../kernel/errors.ts'
 import { PoolBusyError } from '../../kernel/fair-queue.ts'
 import { inProcess, TaskLimitError, WorkerPool } from '../../kernel/worker-pool.ts'
 import type { PageFolder } from './page-folder.ts'
-import { findCode, locateCode, withCode } from './page-location.ts'
+import { findCode, withCode } from './page-location.ts'
 import type { FolderCode } from './pins.ts'
 
 type ReadFolder = Exclude<PageFolder, { problem: string }>
@@ -37,7 +37,11 @@ const processes = new WorkerPool<FolderCode[], FolderCode[]>(
 export async function locateFolder(folder: ReadFolder): Promise<LocatedFolder> {
   const code = findCode(folder)
   const chars = charsOf(code)
-  if (chars <= inlineCharsMax) return withCode(folder, code.map(locateCode))
+  if (chars <= inlineCharsMax) {
+    // A start needs no parser.
+    const { locateCode } = await import('./script-location.ts')
+    return withCode(folder, code.map(locateCode))
+  }
   try {
     return withCode(folder, await processes.run(chars, () => code))
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { WorkerReply } from '../../kernel/worker-pool.ts'
-import { locateCode } from './page-location.ts'
 import type { FolderCode } from './pins.ts'
+import { locateCode } from './script-location.ts'
 
 declare const self: Worker
 

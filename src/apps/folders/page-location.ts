@@ -1,8 +1,6 @@
 /** The code of a folder that reads the location of its page, in scripts, pages and handlers. */
 import { isHtml, isScript } from './page-names.ts'
-import { attributeOf, rewriteTags } from './page-tags.ts'
 import { type FolderCode, openPins } from './pins.ts'
-import { withPageLocation } from './script-location.ts'
 import type { InputFile } from './unzip.ts'
 
 /** A page with the files of its folder. */
@@ -10,28 +8,6 @@ interface FolderWithPage {
   page: string
   html: string
   files: InputFile[]
-}
-
-const codeType = /^(?:|module|(?:text|application)\/javascript)$/i
-/** A handler without character references, which would be another text. */
-const handler = /(\son[a-z]+\s*=\s*)("[^"&]*"|'[^'&]*')/gi
-
-/** Returns a script or a page whose code reads the location of its folder. */
-export function locateCode({ path, text }: FolderCode): FolderCode {
-  if (!isHtml(path)) return { path, text: withPageLocation(text) }
-  // A policy of the page that names its scripts by hashes.
-  if (/'sha(?:256|384|512)-/.test(text)) return { path, text }
-  const located = rewriteTags(text, (tag) => {
-    const opening = tag.text.replace(
-      handler,
-      (_, start: string, value: string) =>
-        start + value[0] + withPageLocation(value.slice(1, -1)) + value[0],
-    )
-    const isCode =
-      tag.name === 'script' && codeType.test(attributeOf(tag.text, 'type')?.trim() ?? '')
-    return opening + (isCode ? withPageLocation(tag.body) : tag.body)
-  })
-  return { path, text: located }
 }
 
 const mayRead = (text: string): boolean => text.includes('location')
@@ -68,3 +44,9 @@ export function withCode<Folder extends FolderWithPage>(
   if (html !== folder.html) located.push(folder.page)
   return { ...folder, html, files, located }
 }
+
+/** Comments that tell what was inserted, so that the code of the author can be had back. */
+export const insertedEnd = '/*folder*/)'
+
+/** Returns whether code reads the location of its folder. */
+export const isLocatedCode = (code: string): boolean => code.includes(insertedEnd)

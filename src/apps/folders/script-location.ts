@@ -8,14 +8,17 @@
  */
 import { type Node, parse } from 'acorn'
 
+import { insertedEnd } from './page-location.ts'
+import { isHtml } from './page-names.ts'
+import { attributeOf, rewriteTags } from './page-tags.ts'
+import type { FolderCode } from './pins.ts'
+
 /** Longer scripts stay as they are: the tree of this one takes 200 MB of memory and 1 s. */
 export const locatedScriptMax = 2 * 1_048_576
 
 const start = 'locationOfFolder('
-/** Comments that tell what was inserted, so that the code of the author can be had back. */
-const end = '/*folder*/)'
 const named = 'location:/*folder*/'
-const assigned = `${end}.href/*folder*/`
+const assigned = `${insertedEnd}.href/*folder*/`
 /** Stands after the last statement: a line of its own would be one of a diff. */
 const helper =
   ';function locationOfFolder(given){return globalThis.folderPageLocation?.(given)??given}/*folder*/'
@@ -56,6 +59,28 @@ const nodeAt = (node: AnyNode, key: string): AnyNode | undefined => {
 /** A text to insert. */
 type Insert = [at: number, text: string]
 
+const codeType = /^(?:|module|(?:text|application)\/javascript)$/i
+/** A handler without character references, which would be another text. */
+const handler = /(\son[a-z]+\s*=\s*)("[^"&]*"|'[^'&]*')/gi
+
+/** Returns a script or a page whose code reads the location of its folder. */
+export function locateCode({ path, text }: FolderCode): FolderCode {
+  if (!isHtml(path)) return { path, text: withPageLocation(text) }
+  // A policy of the page that names its scripts by hashes.
+  if (/'sha(?:256|384|512)-/.test(text)) return { path, text }
+  const located = rewriteTags(text, (tag) => {
+    const opening = tag.text.replace(
+      handler,
+      (_, start: string, value: string) =>
+        start + value[0] + withPageLocation(value.slice(1, -1)) + value[0],
+    )
+    const isCode =
+      tag.name === 'script' && codeType.test(attributeOf(tag.text, 'type')?.trim() ?? '')
+    return opening + (isCode ? withPageLocation(tag.body) : tag.body)
+  })
+  return { path, text: located }
+}
+
 /** Returns code that reads the location of its folder; the same text where it reads none. */
 export function withPageLocation(code: string): string {
   if (code.length > locatedScriptMax || !/\blocation\b/.test(code)) return code
@@ -85,12 +110,8 @@ export const withoutPageLocation = (code: string): string =>
     .replaceAll(helper, '')
     .replaceAll(assigned, '')
     .replaceAll(named, '')
-    .replaceAll(end, '')
+    .replaceAll(insertedEnd, '')
     .replaceAll(start, '')
-
-/** Returns whether code reads the location of its folder. */
-export const isLocatedCode = (code: string): boolean => code.includes(end)
-
 /** Parses a script or a module; undefined where it is neither. */
 function parseScript(code: string): AnyNode | undefined {
   for (const sourceType of ['module', 'script'] as const) {
@@ -204,14 +225,14 @@ function insertsFor(place: Place): Insert[] {
   if (above.node.type === 'Property' && above.node['shorthand'] === true)
     return [
       [node.start, named + start],
-      [node.end, end],
+      [node.end, insertedEnd],
     ]
   return wrapped(node)
 }
 
 const wrapped = ({ start: from, end: to }: AnyNode): Insert[] => [
   [from, start],
-  [to, end],
+  [to, insertedEnd],
 ]
 
 const isOperand = ({ type, operator }: AnyNode): boolean =>

@@ -1,5 +1,4 @@
-import { locateCode } from '../folders/page-location.ts'
-import { withoutPageLocation } from '../folders/script-location.ts'
+import { locateCode, withoutPageLocation } from '../folders/script-location.ts'
 import { cutLine } from './diff.ts'
 import type { Hunk } from './read-diff.ts'
 
