@@ -101,6 +101,8 @@ export function openPageLocation(files: OwnFiles): void {
   const within = <T extends object>(target: T): T =>
     new Proxy(target, {
       get: (_, name) => (name === 'location' ? stand : Reflect.get(target, name)),
+      set: (_, name, value) =>
+        name === 'location' ? Reflect.set(stand, 'href', value) : Reflect.set(target, name, value),
     })
   const known = new Map<unknown, object>([
     [window.location, stand],

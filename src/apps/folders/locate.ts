@@ -10,8 +10,8 @@ export type LocatedFolder = ReadFolder & { located: string[] }
 
 const charsOf = (code: FolderCode[]): number => code.reduce((sum, { text }) => sum + text.length, 0)
 
-/** Code that is parsed at once, in at most 50 ms. */
-const inlineCharsMax = 100_000
+/** Code that is parsed at once, in about 50 ms at most: acorn takes the square of nested `var`. */
+const inlineCharsMax = 20_000
 
 const processes = new WorkerPool<FolderCode[], FolderCode[]>(
   inProcess({

@@ -117,7 +117,7 @@ test('lets code read the location of its folder, and changes nothing else', () =
     ['x=location.pathname', `x=${own('location')}.pathname`],
     ['go()\nlocation.reload()', `go()\n${own('location')}.reload()`],
     ["location='/a'", `${own('location')}.href/*folder*/='/a'`],
-    ["window.location='/a'", `${own('window.location')}.href/*folder*/='/a'`],
+    ["window.location='/a'", `${own('window')}.location='/a'`],
     ['let{pathname:a,search:b}=e.location', `let{pathname:a,search:b}=${own('e.location')}`],
     ['const{history:a,location:b}=window', `const{history:a,location:b}=${own('window')}`],
     ['new URL(x,location)', `new URL(x,${own('location')})`],
@@ -135,11 +135,25 @@ test('lets code read the location of its folder, and changes nothing else', () =
     expect(text).toBe(changed + helper)
     expect(withPageLocation(`${code}\n//end`)).toBe(`${text}\n//end`)
     expect(withoutPageLocation(text)).toBe(code)
+    // An export that is published again.
+    expect(withPageLocation(text)).toBe(text)
     // A part of it, as a patch has it.
     expect(withoutPageLocation(changed)).toBe(code)
   }
   const long = 'x=location.pathname;'.padEnd(locatedScriptMax + 1)
   expect(withPageLocation(long)).toBe(long)
+})
+
+test('leaves objects alone that have a location and the name of a window', () => {
+  for (const code of [
+    'var self={};self.location={x:7};return self.location.x',
+    'const view={};view.location={x:7};return view.location.x',
+    'return((parent)=>{parent.location={x:7};return parent.location.x})({})',
+  ]) {
+    const changed = withPageLocation(code)
+    expect(changed).not.toBe(code)
+    expect(new Function(changed)()).toBe(7)
+  }
 })
 
 test('changes the code of scripts, pages and handlers, and no data', async () => {
@@ -226,6 +240,10 @@ test('takes time in proportion to a page that is broken on purpose', () => {
   }
   for (const part of ['location.', 'a(location)+', '{location;', '[location,', 'a.b', '/*', '`${'])
     expect(withPageLocation(`location${part.repeat(20_000)}`)).toStartWith('location')
+  for (const part of ['.location', '?.location', '.location.href', '+a(location)', ';{location}'])
+    expect(withPageLocation(`location${part.repeat(20_000)}`)).toEndWith(helper)
+  const nested = `${'{location;'.repeat(8_000)}${'}'.repeat(8_000)}`
+  expect(withPageLocation(nested)).toEndWith(helper)
 })
 
 test('says what a build with a server part, and the source of an app, need', () => {

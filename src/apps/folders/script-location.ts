@@ -8,7 +8,7 @@
  */
 import { type Node, parse } from 'acorn'
 
-import { insertedEnd } from './page-location.ts'
+import { insertedEnd, isLocatedCode } from './page-location.ts'
 import { isHtml } from './page-names.ts'
 import { attributeOf, rewriteTags } from './page-tags.ts'
 import type { FolderCode } from './pins.ts'
@@ -40,8 +40,9 @@ interface Place {
 
 /** A part of a script that may declare a location of its own. */
 interface Scope {
-  type: string
   above: Scope | undefined
+  /** The scope that a `var` belongs to; undefined where it is this one. */
+  outer: Scope | undefined
   isDeclared: boolean
 }
 
@@ -82,12 +83,14 @@ export function locateCode({ path, text }: FolderCode): FolderCode {
 }
 
 /** Returns code that reads the location of its folder; the same text where it reads none. */
-export function withPageLocation(code: string): string {
-  if (code.length > locatedScriptMax || !/\blocation\b/.test(code)) return code
+export function withPageLocation(given: string): string {
+  if (given.length > locatedScriptMax || !/\blocation\b/.test(given)) return given
+  // An export has the function already, and a module may not declare it twice.
+  const code = isLocatedCode(given) ? withoutPageLocation(given) : given
   const program = parseScript(code)
-  if (!program) return code
+  if (!program) return given
   const inserts = findReads(program)
-  if (inserts.length === 0) return code
+  if (inserts.length === 0) return given
   inserts.push([endOf(program), helper])
   const pieces: string[] = []
   let done = 0
@@ -112,6 +115,7 @@ export const withoutPageLocation = (code: string): string =>
     .replaceAll(named, '')
     .replaceAll(insertedEnd, '')
     .replaceAll(start, '')
+
 /** Parses a script or a module; undefined where it is neither. */
 function parseScript(code: string): AnyNode | undefined {
   for (const sourceType of ['module', 'script'] as const) {
@@ -135,36 +139,50 @@ function parseScript(code: string): AnyNode | undefined {
 function findReads(program: AnyNode): Insert[] {
   const inserts: Insert[] = []
   const free: { scope: Scope; own: Insert[] }[] = []
-  const root = { type: program.type, above: undefined, isDeclared: false }
+  const chained = new Set<AnyNode>()
+  const root: Scope = { above: undefined, outer: undefined, isDeclared: false }
   const waiting: Place[] = [{ node: program, key: '', above: undefined, scope: root }]
   for (let place = waiting.pop(); place; place = waiting.pop()) {
     const { node, scope } = place
+    if (node.type === 'ChainExpression') for (const link of chainedIn(node)) chained.add(link)
     const declared = declaredIn(place)
     if (declared) declared.isDeclared = true
-    const own = insertsFor(place)
+    const own = insertsFor(place, chained)
     if (node.type === 'Identifier') free.push({ scope, own })
     else inserts.push(...own)
-    const inner = scoped.test(node.type)
-      ? { type: node.type, above: scope, isDeclared: false }
-      : scope
+    const inner = scoped.test(node.type) ? scopeOf(node, scope) : scope
     for (const [key, value] of Object.entries(node)) {
       for (const child of Array.isArray(value) ? value : [value])
         if (isNode(child)) waiting.push({ node: child, key, above: place, scope: inner })
     }
   }
-  for (const { scope, own } of free) if (!isDeclared(scope)) inserts.push(...own)
+  const undeclared = new Set<Scope>()
+  for (const { scope, own } of free) if (!isDeclared(scope, undeclared)) inserts.push(...own)
   return inserts
 }
 
 const scoped =
   /^(?:Function\w*|ArrowFunctionExpression|StaticBlock|BlockStatement|For\w*Statement|SwitchStatement|CatchClause|Class\w*)$/
-/** Scopes of `var`. */
-const hoisted = /^(?:Program|Function\w*|ArrowFunctionExpression|StaticBlock)$/
+/** Scopes of `var`, beside that of the program. */
+const hoisted = /^(?:Function\w*|ArrowFunctionExpression|StaticBlock)$/
 
-function isDeclared(scope: Scope): boolean {
+const scopeOf = ({ type }: AnyNode, above: Scope): Scope => ({
+  above,
+  outer: hoisted.test(type) ? undefined : (above.outer ?? above),
+  isDeclared: false,
+})
+
+/** Returns whether a scope or one around it declares a location. Each is asked once. */
+function isDeclared(scope: Scope, undeclared: Set<Scope>): boolean {
+  const asked: Scope[] = []
   let at: Scope | undefined = scope
-  while (at && !at.isDeclared) at = at.above
-  return at !== undefined
+  for (; at && !at.isDeclared && !undeclared.has(at); at = at.above) asked.push(at)
+  const isFound = at?.isDeclared === true
+  for (const one of asked) {
+    if (isFound) one.isDeclared = true
+    else undeclared.add(one)
+  }
+  return isFound
 }
 
 /** Returns the scope in which a name is declared as a location; undefined for any other node. */
@@ -178,10 +196,7 @@ function declaredIn(place: Place): Scope | undefined {
   if (at?.key === 'params' || at?.key === 'param') return scope
   const owner = at?.above
   if (owner?.node.type !== 'VariableDeclarator' || at?.key !== 'id') return undefined
-  let found = scope
-  const isVar = owner.above?.node['kind'] === 'var'
-  while (isVar && found.above && !hoisted.test(found.type)) found = found.above
-  return found
+  return owner.above?.node['kind'] === 'var' ? (scope.outer ?? scope) : scope
 }
 
 /** Returns whether a place is a part of a pattern, in which names are targets. */
@@ -211,16 +226,23 @@ function isTarget(place: Place): boolean {
   )
 }
 
-/** Returns what to insert for one node, if it is a location that is read. */
-function insertsFor(place: Place): Insert[] {
+/**
+ * Returns what to insert for one node, if it is a location that is read. `chained` has the
+ * expressions with `?.` in themselves.
+ */
+function insertsFor(place: Place, chained: ReadonlySet<AnyNode>): Insert[] {
   const { node, above } = place
   if (!above) return []
-  if (!isLocation(place)) return isDestructuredWindow(place) ? wrapped(node) : []
-  if (isAssigned(place))
+  if (!isLocation(place, chained)) return isDestructuredWindow(place) ? wrapped(node) : []
+  if (isAssigned(place)) {
+    // What is called `self` may be another object, so it gets the value itself.
+    const object = nodeAt(node, 'object')
+    if (object) return wrapped(object)
     return [
       [node.start, start],
       [node.end, assigned],
     ]
+  }
   if (isTarget(place) || isOperand(above.node)) return []
   if (above.node.type === 'Property' && above.node['shorthand'] === true)
     return [
@@ -239,7 +261,7 @@ const isOperand = ({ type, operator }: AnyNode): boolean =>
   type === 'UnaryExpression' && /^(?:typeof|delete)$/.test(text(operator))
 
 /** Returns whether a node is an expression for the location of a window, or may be one. */
-function isLocation(place: Place): boolean {
+function isLocation(place: Place, chained: ReadonlySet<AnyNode>): boolean {
   const { node, key, above } = place
   if (node.type === 'Identifier') return node['name'] === 'location' && isReference(place)
   if (node.type !== 'MemberExpression' || keyOf(node) !== 'location') return false
@@ -248,16 +270,17 @@ function isLocation(place: Place): boolean {
   const name = object.type === 'Identifier' ? object['name'] : keyOf(object)
   const isView = views.test(text(name))
   // A call ends the chain of `a?.location.href`, which then throws without `a`.
-  if (hasChain(node)) return isView && object.type === 'Identifier'
+  if (chained.has(node)) return isView && object.type === 'Identifier'
   const isPart = above?.node.type === 'MemberExpression' && key === 'object'
   return isView || (isPart && parts.test(keyOf(above.node))) || hasParts(place)
 }
 
-/** Returns whether an expression has `?.` in itself. */
-function hasChain(node: AnyNode): boolean {
-  for (let at: AnyNode | undefined = node; at; at = nodeAt(at, 'object') ?? nodeAt(at, 'callee'))
-    if (at['optional'] === true) return true
-  return false
+/** Returns the expressions of a chain such as `a?.b.c` that have its first `?.` in themselves. */
+function chainedIn(chain: AnyNode): AnyNode[] {
+  const links: AnyNode[] = []
+  let at = nodeAt(chain, 'expression')
+  for (; at; at = nodeAt(at, 'object') ?? nodeAt(at, 'callee')) links.push(at)
+  return links.slice(0, links.findLastIndex((link) => link['optional'] === true) + 1)
 }
 
 /** Returns the name of a member, `b` of `a.b` and of `a['b']`. */

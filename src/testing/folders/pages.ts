@@ -162,6 +162,23 @@ w.addEventListener('popstate',show);l.onclick=(event)=>{if(event.defaultPrevente
     ],
   },
   {
+    name: 'a window and a document that get a location lead there, and other objects keep theirs',
+    files: {
+      'index.html': page(
+        `${tell('((self)=>{self.location={x:7};return self.location.x})({})')}<script>onclick=()=>{window.location='two.html'}</script>`,
+      ),
+      'two.html': page(
+        `${tell('location.pathname')}<script>onclick=()=>{document.location='/three.html'}</script>`,
+      ),
+      'three.html': page(tell('location.pathname')),
+    },
+    act: [
+      { after: 1, run: middle },
+      { after: 2, run: middle },
+    ],
+    says: [7, '/two.html', '/three.html'],
+  },
+  {
     name: 'links, documents and relative names are those of the URL that a script gave',
     files: {
       'index.html': page(
