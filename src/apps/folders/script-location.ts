@@ -172,15 +172,15 @@ const scopeOf = ({ type }: AnyNode, above: Scope): Scope => ({
   isDeclared: false,
 })
 
-/** Returns whether a scope or one around it declares a location. Each is asked once. */
-function isDeclared(scope: Scope, undeclared: Set<Scope>): boolean {
-  const asked: Scope[] = []
-  let at: Scope | undefined = scope
-  for (; at && !at.isDeclared && !undeclared.has(at); at = at.above) asked.push(at)
+/** Returns whether a scope or one around it declares a location. Each is visited once. */
+function isDeclared(start: Scope, undeclared: Set<Scope>): boolean {
+  const visited: Scope[] = []
+  let at: Scope | undefined = start
+  for (; at && !at.isDeclared && !undeclared.has(at); at = at.above) visited.push(at)
   const isFound = at?.isDeclared === true
-  for (const one of asked) {
-    if (isFound) one.isDeclared = true
-    else undeclared.add(one)
+  for (const scope of visited) {
+    if (isFound) scope.isDeclared = true
+    else undeclared.add(scope)
   }
   return isFound
 }
