@@ -194,24 +194,23 @@ const unitTests = () =>
 const install = async () => (await installBrowsers(succeeds)) && installServices()
 
 const ciChecks: Step[][][] = [
-  staticChecks,
   [
+    ...staticChecks,
     [
       ['migrations', () => bun('scripts/migrations.ts', '--check')],
       ['build', () => succeeds(['./scripts/build'])],
     ],
     [['browsers and services', install]],
   ],
-  // Kills, browsers and PostgreSQL wait a lot, so two steps use both cores.
+  // Kills, browsers and PostgreSQL wait half of their time, so four steps use two cores.
   [
     [['tests on SQLite', onSqlite]],
     [
       ['soak', soak],
       ['attacks on the sandbox', () => runTests('attacks', attacks)],
+      inSandbox('webkit'),
     ],
-  ],
-  [
-    [['tests on PostgreSQL', onPostgres], inSandbox('chromium'), inSandbox('webkit')],
+    [['tests on PostgreSQL', onPostgres], inSandbox('chromium')],
     [['tests in browsers', inBrowsers], inSandbox('firefox')],
   ],
 ]
