@@ -10,8 +10,10 @@ import type { LateModule } from '../src/kernel/late-code.ts'
 
 /** Workers with much code of their own. */
 const lateWorkers = [
+  'apps/folders/locate.worker.js',
   'apps/generators/generate.worker.js',
   'apps/scan/inspect.worker.js',
+  'apps/versions/source.worker.js',
   'server/operator/verify-backup.worker.js',
   'store/archive.worker.js',
 ]
