@@ -1,8 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
-import { accountOperations } from '../gateway/accounts/operations.ts'
-import { projectOperations } from '../gateway/accounts/project-operations.ts'
+import { accountOperations, projectOperations } from '../gateway/accounts/operations.ts'
 import { topupOperations } from '../gateway/accounts/topup-operations.ts'
 import { audioOperations } from '../gateway/audio/operations.ts'
 import { anyone } from '../gateway/authentication.ts'

@@ -226,8 +226,8 @@ const problems: [title: string, files: Files, line: string][] = [
     ['HTML around a value', 'step(`<!doctype html><p>${name}`)', 'has HTML'],
   ].map(([title, text = '', what]): [string, Files, string] => [
     `an operation with ${title}`,
-    { 'src/gateway/accounts/project-operations.ts': text },
-    `src/gateway/accounts/project-operations.ts:1 an operation ${what}`,
+    { 'src/gateway/accounts/topup-operations.ts': text },
+    `src/gateway/accounts/topup-operations.ts:1 an operation ${what}`,
   ]),
   ...[
     ['a transaction', 'ctx.db.tx(work)', 'calls ctx.db.tx'],

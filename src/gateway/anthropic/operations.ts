@@ -1,10 +1,21 @@
+import { type Static, Type } from '@sinclair/typebox'
+import type { OpenAPIV3 } from 'openapi-types'
+
 import type { AppContext } from '../../kernel/context.ts'
 import { requireWhole } from '../../kernel/cursor.ts'
+import { wholeQuery } from '../../kernel/http/list-query.ts'
 import { fileKeptSecondsMax, fileKeptSecondsMin, listedModelsMax } from '../../kernel/limits.ts'
+import {
+  lenientObject,
+  namedObject,
+  nullable,
+  nullFields,
+  TimeSchema,
+} from '../../kernel/schema.ts'
 import { iso } from '../../kernel/time.ts'
 import type { AccountId } from '../authentication.ts'
 import { requestOf } from '../call.ts'
-import { findModels, requireModel } from '../catalog/catalog.ts'
+import { findModels, ModelTypesSchema, requireModel } from '../catalog/catalog.ts'
 import { modelOperation } from '../catalog/operations.ts'
 import { invalidField } from '../fields.ts'
 import * as stored from '../files/files.ts'
@@ -16,8 +27,100 @@ import { pageBetween } from '../list.ts'
 import { AnthropicErrorSchema } from '../messages-api/client-api.ts'
 import type { Model } from '../models/catalog.ts'
 import { operationsOf } from '../operation.ts'
-import * as schemas from './schemas.ts'
-import type { AnthropicFile, AnthropicFileList, FileListQuery } from './schemas.ts'
+
+/** The fields of a model of which this server has no record. */
+export const unrecorded = nullFields('capabilities line deprecated_at retires_at')
+
+/** A model of Anthropic's API. */
+export const AnthropicModelSchema = namedObject('AnthropicModel', {
+  type: Type.Literal('model'),
+  id: Type.String(),
+  display_name: Type.String(),
+  created_at: Type.String({
+    format: 'date-time',
+    description: 'The start of 1970: the release date is unknown.',
+  }),
+  max_input_tokens: nullable(Type.Integer()),
+  max_tokens: nullable(Type.Integer({ description: 'Output tokens at most.' })),
+  lifecycle: Type.Literal('active'),
+  ...unrecorded.schemas,
+})
+export type AnthropicModel = Static<typeof AnthropicModelSchema>
+
+const cursors = {
+  after_id: Type.Optional(Type.String({ description: 'Last id of the page before.' })),
+  before_id: Type.Optional(Type.String({ description: 'First id of the page behind.' })),
+}
+
+export const ModelListQuerySchema = lenientObject({
+  limit: Type.Optional(wholeQuery(listedModelsMax, '1 to 1,000, by default 20.')),
+  ...cursors,
+  type: ModelTypesSchema,
+})
+export type ModelListQuery = Static<typeof ModelListQuerySchema>
+
+const pageFields = {
+  first_id: nullable(Type.String()),
+  last_id: nullable(Type.String()),
+  has_more: Type.Boolean(),
+}
+
+export const AnthropicModelListSchema = Type.Object({
+  data: Type.Array(AnthropicModelSchema),
+  ...pageFields,
+})
+export type AnthropicModelList = Static<typeof AnthropicModelListSchema>
+
+/** A file of Anthropic's API. */
+export const AnthropicFileSchema = namedObject('AnthropicFile', {
+  type: Type.Literal('file'),
+  id: Type.String(),
+  filename: Type.String(),
+  mime_type: Type.String({ description: 'Detected from the content.' }),
+  size_bytes: Type.Integer(),
+  created_at: TimeSchema,
+  expires_at: nullable(TimeSchema),
+  downloadable: Type.Boolean(),
+})
+export type AnthropicFile = Static<typeof AnthropicFileSchema>
+
+export const AnthropicFileListSchema = Type.Object({
+  data: Type.Array(AnthropicFileSchema),
+  ...pageFields,
+  next_page: nullable(Type.String({ description: 'The value of `page` for the next page.' })),
+})
+
+export const FileListQuerySchema = lenientObject({
+  limit: Type.Optional(wholeQuery(listedModelsMax, '1 to 1,000, by default 20.')),
+  ...cursors,
+  'ids[]': Type.Optional(
+    Type.String({
+      description: 'An id of a file to list. It may be repeated, 100 times at most.',
+    }),
+  ),
+  page: Type.Optional(Type.String({ description: '`next_page` of the page before.' })),
+})
+export type FileListQuery = Static<typeof FileListQuerySchema>
+export type AnthropicFileList = Static<typeof AnthropicFileListSchema>
+
+export const AnthropicDeletedFileSchema = Type.Object({
+  id: Type.String(),
+  type: Type.Literal('file_deleted'),
+})
+
+/** The body of an upload, which `readUpload` parses. */
+export const uploadSchema: OpenAPIV3.SchemaObject = {
+  type: 'object',
+  required: ['file'],
+  properties: {
+    file: { type: 'string', format: 'binary' },
+    expires_in_seconds: {
+      type: 'integer',
+      minimum: fileKeptSecondsMin,
+      maximum: fileKeptSecondsMax,
+    },
+  },
+}
 
 const operation = operationsOf('Files', AnthropicErrorSchema)
 const modelOperationOf = operationsOf('Models', AnthropicErrorSchema)
@@ -25,15 +128,15 @@ const modelOperationOf = operationsOf('Models', AnthropicErrorSchema)
 const listAnthropicModels = modelOperationOf({
   ...modelOperation.list,
   id: 'list_anthropic_models',
-  input: { query: schemas.ModelListQuerySchema },
-  output: { 200: schemas.AnthropicModelListSchema },
+  input: { query: ModelListQuerySchema },
+  output: { 200: AnthropicModelListSchema },
   run: (ctx, { query }) => listModels(ctx, query),
 })
 
 const getAnthropicModel = modelOperationOf({
   ...modelOperation.get,
   id: 'get_anthropic_model',
-  output: { 200: schemas.AnthropicModelSchema },
+  output: { 200: AnthropicModelSchema },
   run: (ctx, { params }) => presentModel(requireModel(ctx, params['*'])),
 })
 
@@ -43,9 +146,9 @@ const uploadAnthropicFile = operation({
   summary: 'Upload a file for messages.',
   input: {
     read: (sent) => readUpload(requestOf(sent), readExpiry),
-    bodies: { 'multipart/form-data': { schema: schemas.uploadSchema } },
+    bodies: { 'multipart/form-data': { schema: uploadSchema } },
   },
-  output: { 200: schemas.AnthropicFileSchema },
+  output: { 200: AnthropicFileSchema },
   async run(ctx, { caller: spender, body }) {
     return presentFile(ctx, await stored.create(ctx, spender.account, body))
   },
@@ -56,10 +159,10 @@ const listAnthropicFiles = operation({
   ...fileOperation.list,
   // The framework keeps only the last value of a repeated parameter.
   input: {
-    query: schemas.FileListQuerySchema,
+    query: FileListQuerySchema,
     read: async (sent) => new URL(requestOf(sent).url).searchParams,
   },
-  output: { 200: schemas.AnthropicFileListSchema },
+  output: { 200: AnthropicFileListSchema },
   run: (ctx, { caller: spender, query, body }) =>
     listFiles(ctx, spender.account, query, body.getAll('ids[]')),
 })
@@ -67,7 +170,7 @@ const listAnthropicFiles = operation({
 const getAnthropicFile = operation({
   id: 'get_anthropic_file',
   ...fileOperation.get,
-  output: { 200: schemas.AnthropicFileSchema },
+  output: { 200: AnthropicFileSchema },
   run: async (ctx, { caller: spender, params }) =>
     presentFile(ctx, await stored.use(ctx, spender.account, params.id)),
 })
@@ -81,7 +184,7 @@ const getAnthropicFileContent = operation({
 const deleteAnthropicFile = operation({
   id: 'delete_anthropic_file',
   ...fileOperation.remove,
-  output: { 200: schemas.AnthropicDeletedFileSchema },
+  output: { 200: AnthropicDeletedFileSchema },
   async run(ctx, { caller: spender, params }) {
     await stored.remove(ctx, spender.account, params.id)
     return { id: params.id, type: 'file_deleted' as const }
@@ -107,14 +210,14 @@ const pageSizeDefault = 20
 const unknownDate = '1970-01-01T00:00:00Z'
 
 /** Lists the models in the pages of Anthropic's API. Throws `bad_request`. */
-function listModels(ctx: AppContext, query: schemas.ModelListQuery): schemas.AnthropicModelList {
+function listModels(ctx: AppContext, query: ModelListQuery): AnthropicModelList {
   const { limit = pageSizeDefault, after_id: after, before_id: before, type } = query
   const size = requireWhole('limit', limit, listedModelsMax)
   const { page, ...ends } = pageBetween(findModels(ctx, type), { after, before }, size)
   return { data: page.map(presentModel), ...ends }
 }
 
-const presentModel = ({ id, name, contextLength, maxOutput }: Model): schemas.AnthropicModel => ({
+const presentModel = ({ id, name, contextLength, maxOutput }: Model): AnthropicModel => ({
   type: 'model',
   id,
   display_name: name,
@@ -122,7 +225,7 @@ const presentModel = ({ id, name, contextLength, maxOutput }: Model): schemas.An
   max_input_tokens: contextLength || null,
   max_tokens: maxOutput || null,
   lifecycle: 'active',
-  ...schemas.unrecorded.values,
+  ...unrecorded.values,
 })
 
 const idsMax = 100

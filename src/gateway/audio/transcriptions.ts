@@ -1,32 +1,38 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
-import { text as textContent, withHeaders } from '../../kernel/http/outcome.ts'
-import { unknownOutputTokens, unknownWindowTokens } from '../../kernel/limits.ts'
-import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
+import { type Content, text as textContent, withHeaders } from '../../kernel/http/outcome.ts'
+import { eventBytesMax, unknownOutputTokens, unknownWindowTokens } from '../../kernel/limits.ts'
+import { asString, isRecord, type Json, parseRecord, recordOf } from '../../kernel/schema.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
+import {
+  bytesOf,
+  encodeEvent,
+  encodeNamedEvents,
+  eventOf,
+  EventReader,
+  eventStream,
+  type StreamEvent,
+} from '../events.ts'
 import { invalidField } from '../fields.ts'
 import type { Form } from '../files/upload.ts'
 import type { Model } from '../models/catalog.ts'
 import { isTimed, type Price } from '../models/price.ts'
 import { estimateTokens } from '../models/tokens.ts'
 import { createUsage, readUsage, type Usage } from '../models/usage.ts'
-import { type MediaRequest, runMediaRequest } from '../paid/media.ts'
+import { type MediaCall, type MediaRequest, runMediaRequest } from '../paid/media.ts'
 import { costHeader } from '../paid/paid-call.ts'
 import { readPreferences } from '../paid/preferences.ts'
 import { readJsonObject } from '../paid/response-body.ts'
-import { noContent } from '../paid/upstream-failure.ts'
+import type { StreamOutput } from '../paid/serve-call.ts'
+import { failureOfErrorBody, noContent, type UpstreamFailure } from '../paid/upstream-failure.ts'
+import { ByteRelay, type ByteSource, openSource } from './byte-relay.ts'
 import { isSubtitles, subtitleTypes, toSubtitles } from './subtitles.ts'
 import {
   parseTranscription,
   type TranscriptionPath,
   type TranscriptionRequest,
 } from './transcription-request.ts'
-import {
-  type ConvertEvent,
-  streamTranscription,
-  toTranscriptEvents,
-} from './transcription-stream.ts'
 
 /** Typical bytes per second, for audio of unknown length. */
 const bytesPerSecond = 4_000
@@ -208,4 +214,125 @@ function readTranscriptionUsage(
   return isPlausible
     ? reported
     : { ...estimate, completion: Math.min(estimate.completion, estimateTokens(text)) }
+}
+
+/** The end of a stream whose upstream failed (document 2, section 6). */
+const streamError = {
+  error: {
+    message:
+      'The provider failed in the middle of the response. The audio and the text so far were charged.',
+    type: 'api_error',
+    param: null,
+    code: 'upstream_stream_error',
+  },
+}
+
+/** Converts an event of OpenAI to that of another API; undefined for one that stays as it is. */
+export type ConvertEvent = (event: Json) => Json | undefined
+
+const noConversion: ConvertEvent = () => undefined
+
+/** Returns a whole transcription as the events of a stream. */
+function toTranscriptEvents(text: string, usage: Json, convert = noConversion): Content {
+  const encode = (event: Json) => {
+    const converted = convert(event)
+    return converted ? encodeNamedEvents([converted]) : encodeEvent(event)
+  }
+  return eventStream(
+    new Blob([
+      encode({ type: 'transcript.text.delta', delta: text }),
+      encode({ type: 'transcript.text.done', text, usage }),
+    ]).stream(),
+  )
+}
+
+/**
+ * Relays the events of an upstream's transcription. `usageOf` counts what was carried, with the
+ * usage that the upstream reports.
+ */
+async function streamTranscription(
+  response: Response,
+  call: MediaCall,
+  usageOf: (response: { text: string } & Json) => Usage,
+  convert = noConversion,
+): Promise<StreamOutput | UpstreamFailure> {
+  const source = await openSource({ response }, call.deadlines)
+  if (!('first' in source)) return source
+  const events = new TranscriptSource(source, convert)
+  if (events.firstError) {
+    void source.close()
+    return failureOfErrorBody(events.firstError)
+  }
+  return {
+    start({ settled }) {
+      const relay = new ByteRelay(events, call, settled)
+      const ended = relay.ended.then((end) => ({
+        usage: usageOf({ text: events.text, usage: events.usage }),
+        end: end === 'completed' && !events.isDone ? 'failed' : end,
+      }))
+      return { response: eventStream(relay.body()), ended }
+    },
+  }
+}
+
+/** The events of a transcription, read in passing. After an error it ends with the gateway's. */
+class TranscriptSource implements ByteSource {
+  readonly first: Uint8Array
+  text = ''
+  usage: unknown
+  isDone = false
+  firstError: Json | undefined
+  private readonly reader = new EventReader(eventBytesMax)
+  private isOver = false
+
+  constructor(
+    private readonly source: ByteSource,
+    private readonly convert: ConvertEvent,
+  ) {
+    this.first = this.read(source.first)
+    if (this.text !== '' || this.isDone) this.firstError = undefined
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    if (this.isOver) return undefined
+    const chunk = await this.source.next().catch(() => undefined)
+    if (chunk) return this.read(chunk)
+    this.isOver = true
+    return this.isDone ? undefined : encodeEvent(streamError)
+  }
+
+  close(): Promise<unknown> {
+    return this.source.close()
+  }
+
+  private read(chunk: Uint8Array): Uint8Array {
+    const passed: StreamEvent[] = []
+    for (const event of this.reader.push(chunk)) {
+      const sent = parseRecord(event.data ?? '') ?? {}
+      const error = this.readEvent(sent)
+      if (!error) {
+        const converted = this.convert(sent)
+        passed.push(converted ? eventOf(encodeNamedEvents([converted])) : event)
+        continue
+      }
+      // The upstream's own words may contain its key.
+      this.firstError ??= error
+      this.isOver = true
+      void this.source.close()
+      return Buffer.concat([bytesOf(passed), encodeEvent(streamError)])
+    }
+    return bytesOf(passed)
+  }
+
+  private readEvent({ type, delta, text, usage, error }: Json): Json | undefined {
+    if (isRecord(error)) return error
+    if (type === 'error') return { message: 'The upstream reported an error.' }
+    if (type === 'transcript.text.delta') this.text += asString(delta)
+    if (type === 'transcript.text.done') {
+      this.isDone = true
+      this.text = asString(text) || this.text
+      this.usage = usage
+    }
+    return undefined
+  }
 }

@@ -10,11 +10,16 @@ import { recordOf } from '../../kernel/schema.ts'
 import { minute, stopwatch } from '../../kernel/time.ts'
 import * as files from '../files/files.ts'
 import { batchLinesAtOnce, batchSliceMs } from '../limits.ts'
-import { type Batch, enqueueJob, resultBytesMaxOf, tooLarge } from './batches.ts'
+import {
+  type Batch,
+  BatchJobInputSchema,
+  enqueueJob,
+  resultBytesMaxOf,
+  tooLarge,
+} from './batches.ts'
 import { type BatchLine, InputFile } from './input-file.ts'
 import * as results from './results.ts'
 import { runLine } from './run-line.ts'
-import { BatchJobInputSchema } from './schemas.ts'
 import { type BatchError, batches } from './tables.ts'
 
 /**

@@ -2,7 +2,7 @@ import { key } from '../authentication.ts'
 import { callOf } from '../call.ts'
 import { operationsOf } from '../operation.ts'
 import * as batches from './batches.ts'
-import * as schemas from './schemas.ts'
+import * as schemas from './batches.ts'
 
 const operation = operationsOf('Chat')
 

@@ -11,14 +11,14 @@ import { shortfallOf } from '../../money/payment.ts'
 import { createOffer } from '../../money/payments/x402/headers.ts'
 import { admitKey, type KeySpender } from '../authentication.ts'
 import type { Call, CallOutcome } from '../call.ts'
-import { createCompletion } from '../completions/completions.ts'
-import { createEmbeddings } from '../embeddings/embeddings.ts'
+import { complete } from '../completions/operations.ts'
+import { embedInputs } from '../embeddings/operations.ts'
 import { errorEnvelope, findEnvelope, internalError, isGatewayError } from '../error-response.ts'
-import { generateImages } from '../images/images.ts'
+import { generateImages } from '../images/operations.ts'
 import { batchAttemptsMax, batchRetryMsMax } from '../limits.ts'
-import { createModeration } from '../moderations/moderations.ts'
+import { moderate } from '../moderations/operations.ts'
 import { completeChat } from '../openai-chat/operations.ts'
-import { rerank } from '../rerank/rerank.ts'
+import { sortDocuments } from '../rerank/operations.ts'
 import { createResponse } from '../responses/responses.ts'
 import type { BatchLine } from './input-file.ts'
 import type { batches } from './tables.ts'
@@ -35,10 +35,10 @@ type Operation = (
 export const endpoints: Record<string, Operation> = {
   '/v1/chat/completions': completeChat,
   '/v1/responses': createResponse,
-  '/v1/completions': createCompletion,
-  '/v1/embeddings': createEmbeddings,
-  '/v1/moderations': createModeration,
-  '/v1/rerank': rerank,
+  '/v1/completions': complete,
+  '/v1/embeddings': embedInputs,
+  '/v1/moderations': moderate,
+  '/v1/rerank': sortDocuments,
   '/v1/images/generations': generateImages,
 }
 

@@ -2,7 +2,7 @@ import { lenientObject } from '../../kernel/schema.ts'
 import { anyone } from '../authentication.ts'
 import { operationsOf } from '../operation.ts'
 import * as catalog from './catalog.ts'
-import * as schemas from './schemas.ts'
+import * as schemas from './catalog.ts'
 
 const operation = operationsOf('Models')
 

@@ -22,11 +22,10 @@ import {
 import type { MonitoredUpstream } from '../providers/monitored-upstream.ts'
 import { type ChatAttempt, type ChatCall, createMeter, sendChat } from './chat-call.ts'
 import type { ChatMeter } from './meter.ts'
-import { Relay } from './relay.ts'
+import { Relay, StreamCopy, StreamTexts } from './relay.ts'
 import { reportIgnored, speaks } from './request-whole.ts'
 import { openSearch } from './search/rounds.ts'
 import { type ChatSource, OpenedSource, sourceOf, StepSource } from './source.ts'
-import { StreamCopy, StreamTexts } from './stream-copy.ts'
 
 /** A stream of an upstream, up to its first content. */
 interface OpenedStream extends ChatAttempt {

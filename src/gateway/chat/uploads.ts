@@ -17,7 +17,6 @@ import { fileIdOf, mediaIn, replaceMedia } from '../conversation/contents.ts'
 import { invalidField } from '../fields.ts'
 import * as files from '../files/files.ts'
 import type { Model } from '../models/catalog.ts'
-import { inlineBytes, inlineName, isInlinePdf } from './inline-media.ts'
 
 /** Audio files of a request without a transcript. Their transcription is paid work. */
 export interface PendingTranscription {
@@ -176,3 +175,33 @@ async function mediaPart(
   const data = Buffer.from(await files.readBytes(ctx, file)).toString('base64')
   return { type, source: { data, mediaType: file.type } }
 }
+
+/** OpenAI's names of the kinds of media, which errors use. */
+export const kindNames = {
+  image: 'image_url',
+  file: 'file',
+  audio: 'input_audio',
+  video: 'video_url',
+} as const
+
+const inlineName = ({ filename }: MediaPart): string => filename ?? 'The file'
+
+/** `%PDF-` in base64, for clients that send no type. */
+const pdfMark = /^JVBERi/
+
+/** Returns whether a part contains a PDF, by its type, its name or its first bytes. */
+export function isInlinePdf(media: MediaPart): boolean {
+  const { type, source } = media
+  if (type !== 'file' || fileIdOf(media) !== undefined) return false
+  const isPdf =
+    'data' in source && (source.mediaType === 'application/pdf' || pdfMark.test(source.data))
+  return isPdf || inlineName(media).toLowerCase().endsWith('.pdf')
+}
+
+/** Returns the decoded size of inline data, without decoding it; that of an address for others. */
+export const sizeOf = ({ source }: MediaPart): number =>
+  'data' in source ? Buffer.byteLength(source.data, 'base64') : 0
+
+/** Returns the bytes of inline data; undefined for an address or an upload. */
+const inlineBytes = ({ source }: MediaPart): Uint8Array | undefined =>
+  'data' in source ? Buffer.from(source.data, 'base64') : undefined

@@ -4,7 +4,7 @@ import { Success, withHeaders } from '../../kernel/http/outcome.ts'
 import { isRecord, itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call, CallOutcome } from '../call.ts'
-import { createEmbeddings, encodeFloats } from '../embeddings/embeddings.ts'
+import { embedInputs, encodeFloats } from '../embeddings/operations.ts'
 import { findEnum, invalidField, renameFields } from '../fields.ts'
 import { embeddingTypes, inputTypes, truncations } from './schemas.ts'
 
@@ -26,7 +26,7 @@ export async function cohereEmbed(
 ): Promise<CallOutcome> {
   const { body, texts, types } = parseEmbed(recordOf(raw))
   if (recordOf(raw).priority != null) call.reportIgnored?.(['priority'])
-  const outcome = await createEmbeddings(ctx, spender, body, call).catch(renameFields(fieldNames))
+  const outcome = await embedInputs(ctx, spender, body, call).catch(renameFields(fieldNames))
   if (!(outcome instanceof Success)) return outcome
   const { id, data, usage } = recordOf(outcome.value)
   const { prompt_tokens, cost } = recordOf(usage)

@@ -14,8 +14,7 @@ import type { Model } from '../models/catalog.ts'
 import type { ModelType } from '../models/price.ts'
 import { chatErrors, ChunksSchema } from '../openai-chat/schemas.ts'
 import { mediaErrors, operationsOf, paidOperation } from '../operation.ts'
-import { rerankRequestSchema } from '../rerank/operations.ts'
-import { rerank } from '../rerank/rerank.ts'
+import { rerankRequestSchema, sortDocuments } from '../rerank/operations.ts'
 import { CohereErrorSchema } from './client-api.ts'
 import { cohereEmbed } from './embed.ts'
 import * as schemas from './schemas.ts'
@@ -144,7 +143,7 @@ async function cohereRerank(
   raw: unknown,
   call: Call,
 ): Promise<CallOutcome> {
-  const outcome = await rerank(ctx, spender, raw, call)
+  const outcome = await sortDocuments(ctx, spender, raw, call)
   if (!(outcome instanceof Success)) return outcome
   const { id, results, usage } = recordOf(outcome.value)
   const { prompt_tokens: tokens, search_units, cost } = recordOf(usage)

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { readVectors } from './embeddings.ts'
+import { readVectors } from './operations.ts'
 
 test('vectors are ordered by their index', () => {
   const reported = [

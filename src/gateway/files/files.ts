@@ -1,3 +1,4 @@
+import { type Static, Type } from '@sinclair/typebox'
 import { and, desc, eq } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
@@ -6,9 +7,11 @@ import type { Db } from '../../kernel/db/engine.ts'
 import { isWriteUnavailable } from '../../kernel/db/error.ts'
 import { contentReferences, lock } from '../../kernel/db/query.ts'
 import { ApiError } from '../../kernel/errors.ts'
+import { wholeQuery } from '../../kernel/http/list-query.ts'
 import { newId } from '../../kernel/ids.ts'
 import { filePageMax, filesPerAccountMax } from '../../kernel/limits.ts'
 import type { PdfReader } from '../../kernel/pdf-reader.ts'
+import { namedObject, nullable, oneOf } from '../../kernel/schema.ts'
 import { countWords } from '../../kernel/text.ts'
 import { day, second, unixSeconds } from '../../kernel/time.ts'
 import { hasBeenFunded } from '../../money/ledger/reports.ts'
@@ -16,11 +19,56 @@ import { readContainer } from '../../store/containers.ts'
 import { detectPrivateFileKind } from '../../store/file-kind.ts'
 import { letters } from '../../store/riff.ts'
 import type { AccountId } from '../authentication.ts'
-import { pageAfter, toList } from '../list.ts'
+import { listSchema, pageAfter, toList } from '../list.ts'
 import { checkQuota, checkUnfunded, expiryOf, keptOf, withQuota } from './quota.ts'
-import type { FileListQuery, FileListResponse, FileResponse } from './schemas.ts'
-import { type fileKinds, gatewayFiles } from './tables.ts'
+import { fileKinds, gatewayFiles } from './tables.ts'
 import type { Upload } from './upload.ts'
+
+/** A file in OpenAI's format, with properties of its content. */
+export const FileSchema = namedObject('File', {
+  id: Type.String(),
+  file_id: Type.String({ description: 'The same as id, for chat requests.' }),
+  object: Type.Literal('file'),
+  bytes: Type.Integer(),
+  created_at: Type.Integer({ description: 'Seconds since 1970.' }),
+  expires_at: Type.Optional(
+    Type.Integer({
+      description: 'Seconds since 1970. A use moves it, unless expires_after set it.',
+    }),
+  ),
+  filename: Type.String(),
+  purpose: Type.String(),
+  kind: oneOf(fileKinds),
+  type: Type.String({ description: 'Media type, detected from the content.' }),
+  words: nullable(Type.Integer({ description: 'Number of words; null when none were extracted.' })),
+  pages: nullable(Type.Integer()),
+  seconds: nullable(Type.Number()),
+  status: oneOf(['processed', 'uploaded']),
+})
+export type FileResponse = Static<typeof FileSchema>
+
+export const FileListSchema = listSchema(FileSchema)
+export type FileListResponse = Static<typeof FileListSchema>
+
+export const DeletedFileSchema = Type.Object({
+  id: Type.String(),
+  object: Type.Literal('file'),
+  deleted: Type.Literal(true),
+})
+
+export const FileListQuerySchema = Type.Object(
+  {
+    limit: Type.Optional(wholeQuery(filePageMax, '1 to 10,000.')),
+    after: Type.Optional(Type.String({ description: 'Last id of the previous page.' })),
+    order: Type.Optional(oneOf(['asc', 'desc'])),
+    purpose: Type.Optional(Type.String()),
+  },
+  {
+    additionalProperties: true,
+    description: `An account has at most ${filesPerAccountMax} files.`,
+  },
+)
+export type FileListQuery = Static<typeof FileListQuerySchema>
 
 export type StoredFile = typeof gatewayFiles.$inferSelect
 

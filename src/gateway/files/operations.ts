@@ -8,7 +8,7 @@ import { type AccountId, key } from '../authentication.ts'
 import { requestOf } from '../call.ts'
 import { operationsOf } from '../operation.ts'
 import * as files from './files.ts'
-import * as schemas from './schemas.ts'
+import * as schemas from './files.ts'
 import { purposePattern, readUpload } from './upload.ts'
 
 const operation = operationsOf('Files')

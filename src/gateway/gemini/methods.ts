@@ -6,7 +6,7 @@ import type { Spender } from '../authentication.ts'
 import type { Call, CallOutcome } from '../call.ts'
 import { createChat } from '../chat/chat.ts'
 import { countPromptTokens } from '../chat/max-cost.ts'
-import { createEmbeddings } from '../embeddings/embeddings.ts'
+import { embedInputs } from '../embeddings/operations.ts'
 import { invalidField } from '../fields.ts'
 import { fieldsOf, innerRequest, listOf, textOfContent } from './contents.ts'
 import { decodeGeneration, fieldNames } from './decode.ts'
@@ -103,6 +103,6 @@ async function embed(
   const [dimensions] = sizes
   const input = requests.map(({ content }) => textOfContent(content))
   const body = { model, input, ...(dimensions !== undefined && { dimensions }) }
-  const { data } = recordOf(valueOf(await createEmbeddings(ctx, spender, body, call)))
+  const { data } = recordOf(valueOf(await embedInputs(ctx, spender, body, call)))
   return itemsOf(data).map((one) => ({ values: recordOf(one).embedding }))
 }

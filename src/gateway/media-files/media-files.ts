@@ -4,11 +4,16 @@ import { asc, eq, inArray, lte } from 'drizzle-orm'
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { contentReferences } from '../../kernel/db/query.ts'
+import { GuardedFetchError } from '../../kernel/fetch.ts'
 import { Content } from '../../kernel/http/outcome.ts'
 import { idPattern, newId } from '../../kernel/ids.ts'
 import { mediaLinkMs } from '../../kernel/limits.ts'
+import { second } from '../../kernel/time.ts'
 import { defineRow } from '../../money/ledger/settlement-rows.ts'
 import { isSignedPath, type LinkSignature, signPath } from '../../store/signed-url.ts'
+import type { CallDeadlines } from '../paid/deadlines.ts'
+import { readBoundedBytes } from '../paid/response-body.ts'
+import { isTransientStatus } from '../providers/error-body.ts'
 import { mediaFiles } from './tables.ts'
 
 export type MediaFile = typeof mediaFiles.$inferSelect
@@ -111,5 +116,67 @@ export async function deleteExpired({ db, clock }: AppContext): Promise<void> {
     )
     if (rows.length > 0) await db.tx((tx) => tx.delete(mediaFiles).where(isExpired))
     deleted = rows.length
+  }
+}
+
+/** A result that an upstream names by its URL. */
+export interface NamedResult {
+  upstream: string
+  url: string
+  bytesMax: number
+}
+
+/**
+ * A result that could not be fetched. `blocked`: its address must not be fetched. `missing`: it is
+ * not there. `unavailable`: a later attempt may succeed.
+ */
+export type Unfetched = 'blocked' | 'missing' | 'unavailable'
+
+type FetchContext = Pick<AppContext, 'upstreams' | 'log'>
+
+const retryMs = second
+
+/**
+ * Fetches a result of an upstream in at most two attempts, so that this server can serve it for 24
+ * hours (document 2, section 8). Failures warn the operator.
+ */
+export async function fetchResult(
+  ctx: FetchContext,
+  result: NamedResult,
+  deadlines: CallDeadlines,
+): Promise<Uint8Array | Unfetched> {
+  const first = await fetchOnce(ctx, result, deadlines)
+  if (first instanceof Uint8Array || first === 'blocked' || deadlines.cause) return first
+  // Some hosts serve a result only moments after its URL.
+  await Bun.sleep(retryMs)
+  return fetchOnce(ctx, result, deadlines)
+}
+
+async function fetchOnce(
+  { upstreams, log }: FetchContext,
+  { upstream: name, url, bytesMax }: NamedResult,
+  deadlines: CallDeadlines,
+): Promise<Uint8Array | Unfetched> {
+  const upstream = upstreams.find(name)
+  if (!upstream) return 'unavailable'
+  // The URL is not logged: it may be signed.
+  const fail = (kind: Unfetched, why: string): Unfetched => {
+    log.warn('media.not_fetched', { upstream: name, why })
+    return kind
+  }
+  try {
+    const response = await upstream.download({ url, bytesMax, signal: deadlines.signal })
+    const { ok, status, headers } = response
+    const isTooLong = Number(headers.get('content-length')) > bytesMax
+    if (!ok || isTooLong) {
+      await response.body?.cancel()
+      const isTransient = !ok && isTransientStatus(status)
+      return fail(isTransient ? 'unavailable' : 'missing', ok ? 'too long' : `status ${status}`)
+    }
+    const bytes = await readBoundedBytes(response, deadlines, bytesMax)
+    return bytes ?? fail('unavailable', 'broke off, or too long')
+  } catch (error) {
+    const isBlocked = error instanceof GuardedFetchError
+    return isBlocked ? fail('blocked', error.reason) : fail('unavailable', 'no response')
   }
 }

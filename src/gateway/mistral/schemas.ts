@@ -12,7 +12,7 @@ import {
   nullFields,
   oneOf,
 } from '../../kernel/schema.ts'
-import { ModelTypesSchema } from '../catalog/schemas.ts'
+import { ModelTypesSchema } from '../catalog/catalog.ts'
 import { modelSchema } from '../request-schemas.ts'
 
 const CapabilitiesSchema = Type.Object({

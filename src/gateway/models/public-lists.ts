@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 import { isRecord, itemsOf, type Json, lookUp, recordOf } from '../../kernel/schema.ts'
-import type { Listing } from './listing.ts'
+import type { Listing } from './catalog.ts'
 import { type PriceTexts, type RateTexts, usdPerUnit } from './price.ts'
 
 /** A model of a public list, with its upstream and its name there. */

@@ -17,8 +17,7 @@ import {
 import type { Model } from '../models/catalog.ts'
 import type { PaidCall } from '../paid/paid-call.ts'
 import type { UpstreamSocket } from '../providers/upstream.ts'
-import { type ClientEvent, readClientEvent } from './client-events.ts'
-import type { SessionWork } from './session-work.ts'
+import { type ClientEvent, readClientEvent, type SessionWork } from './session-work.ts'
 
 /** A connection whose reading can pause. */
 interface Source {

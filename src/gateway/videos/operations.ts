@@ -1,10 +1,9 @@
 import { mediaSchema, RangeNotSatisfiableSchema } from '../../kernel/schema.ts'
 import { anyone, getSpender, key } from '../authentication.ts'
-import { SignedUrlQuerySchema } from '../images/schemas.ts'
+import { SignedUrlQuerySchema } from '../images/operations.ts'
 import { mediaErrors, operationsOf, paidUpload } from '../operation.ts'
-import * as schemas from './schemas.ts'
-import { submit } from './submit.ts'
-import { readVideoRequest } from './video-request.ts'
+import { readVideoRequest, submit } from './submit.ts'
+import * as schemas from './videos.ts'
 import * as videos from './videos.ts'
 
 const operation = operationsOf('Media')

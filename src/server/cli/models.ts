@@ -1,11 +1,11 @@
 import type { Model } from '../../gateway/models/catalog.ts'
-import { mediaPricePage, mediaPricesCheckedAt } from '../../gateway/models/media-prices.ts'
 import { isFree, presentPrice, type Price, readPrice } from '../../gateway/models/price.ts'
 import {
   type ListedModel,
   parseModelList,
   parseSyncedModels,
 } from '../../gateway/models/public-lists.ts'
+import { mediaPricePage, mediaPricesCheckedAt } from '../../gateway/models/published-models.ts'
 import { listServedModels } from '../../gateway/providers/model-list.ts'
 import { keyedUpstreams, splitKeys } from '../../gateway/providers/registry.ts'
 import type { Config } from '../../kernel/config/settings.ts'

@@ -1,5 +1,5 @@
 import * as catalog from '../../gateway/catalog/catalog.ts'
-import type { ModelResponse } from '../../gateway/catalog/schemas.ts'
+import type { ModelResponse } from '../../gateway/catalog/catalog.ts'
 import { modelTypes } from '../../kernel/config/providers.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'

@@ -1,5 +1,5 @@
 import * as catalog from '../../gateway/catalog/catalog.ts'
-import type { ModelResponse } from '../../gateway/catalog/schemas.ts'
+import type { ModelResponse } from '../../gateway/catalog/catalog.ts'
 import type { Model } from '../../gateway/models/catalog.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'

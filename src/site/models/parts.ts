@@ -1,4 +1,4 @@
-import type { ModelResponse, PriceResponse } from '../../gateway/catalog/schemas.ts'
+import type { ModelResponse, PriceResponse } from '../../gateway/catalog/catalog.ts'
 import type { Model } from '../../gateway/models/catalog.ts'
 import type { MeasuredCalls, Percentiles } from '../../gateway/providers/measurements.ts'
 import type { AppContext } from '../../kernel/context.ts'

@@ -1,6 +1,10 @@
 import { listUsedModels } from '../../gateway/models/spending.ts'
-import { formatHistory, listHistory } from '../../gateway/usage/history.ts'
-import type { HistoryQuery, UsageRow } from '../../gateway/usage/schemas.ts'
+import {
+  formatHistory,
+  type HistoryQuery,
+  listHistory,
+  type UsageRow,
+} from '../../gateway/usage/history.ts'
 import type { Config } from '../../kernel/config/settings.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { makeCursor, takePage } from '../../kernel/cursor.ts'

@@ -7,8 +7,12 @@ import {
   changeWalletKey,
   revokeWalletKey,
 } from '../../apps/owners/wallet-operations.ts'
-import { getSpending, type ModelSpending, type Spending } from '../../gateway/models/spending.ts'
-import { groupUsage } from '../../gateway/models/usage-groups.ts'
+import {
+  getSpending,
+  groupUsage,
+  type ModelSpending,
+  type Spending,
+} from '../../gateway/models/spending.ts'
 import type { Config } from '../../kernel/config/settings.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { isApiError } from '../../kernel/errors.ts'

@@ -17,7 +17,7 @@ import {
   tokens,
 } from '../../../testing/fixtures/web-search.ts'
 import type { SearchResult } from '../../providers/search.ts'
-import { formatResults, parseQuery } from './tool.ts'
+import { formatResults, parseQuery } from './search-session.ts'
 
 let gus: GatewayUser
 const faked = await startSearchServer()
