@@ -1,8 +1,8 @@
-import { ApiError, rejectRequest } from '../kernel/errors.ts'
+import { rejectRequest } from '../kernel/errors.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
 import { readBodyBytes } from '../kernel/http/body.ts'
 import { idPattern, newId } from '../kernel/ids.ts'
-import { formFieldsMax, iconBytesMax } from '../kernel/limits.ts'
+import { formFieldsMax } from '../kernel/limits.ts'
 import { t, type Text } from '../kernel/words/message.ts'
 
 /** The fields of a submitted form. */
@@ -15,10 +15,14 @@ export interface Form {
 }
 
 /**
- * Reads a URL-encoded or multipart form of at most `bytesMax` bytes and 20 distinct fields. Throws
- * `bad_request`, `too_large`.
+ * Reads a URL-encoded or multipart form of at most `bytesMax` bytes and `fieldsMax` distinct
+ * fields. Throws `bad_request`, `too_large`.
  */
-export async function readForm(request: Request, bytesMax: number): Promise<Form> {
+export async function readForm(
+  request: Request,
+  bytesMax: number,
+  fieldsMax = formFieldsMax,
+): Promise<Form> {
   const type = request.headers.get('content-type') ?? ''
   if (!encodings.test(type))
     rejectRequest(t('Send this form as application/x-www-form-urlencoded or multipart/form-data.'))
@@ -30,7 +34,7 @@ export async function readForm(request: Request, bytesMax: number): Promise<Form
       .formData()
       .catch(() => rejectRequest(t('The form could not be read. Reload the page and try again.')))),
   ]
-  if (fields.length > formFieldsMax)
+  if (fields.length > fieldsMax)
     rejectRequest(t('This form has too many fields. Reload the page and try again.'))
   const values = new Map(fields)
   if (values.size < fields.length)
@@ -54,17 +58,6 @@ const encodings = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\
 export function readRef(form: Form): string {
   const ref = form.text('ref')
   return idPattern.test(ref) ? ref : rejectRequest(t('Reload the page and try again.'))
-}
-
-/** Returns an uploaded file in the form that operations take in JSON (RFC 2397). */
-export const dataUrlOf = async (file: File, type = 'application/octet-stream'): Promise<string> =>
-  `data:${type};base64,${(await file.bytes()).toBase64()}`
-
-/** Reads an image as a data URL. Its content decides the type. Throws `bad_request`, `too_big`. */
-export async function readImage(submitted: Form): Promise<string> {
-  const file = submitted.file('file') ?? rejectRequest(t('Choose an image.'))
-  if (file.size <= iconBytesMax) return dataUrlOf(file, 'image/png')
-  throw new ApiError('too_big', { bytes: file.size, max: iconBytesMax })
 }
 
 /** Parses an amount; undefined for an empty field. Throws `bad_request`. */
@@ -137,9 +130,6 @@ export function inputField(options: FieldOptions): Html {
       ${plain}${number}${length}${free !== true && html` required`}
   /></label>`
 }
-
-/** The images that `readImage` takes. */
-export const imageTypes = 'image/png,image/jpeg,image/webp'
 
 interface FileOptions {
   label: Text

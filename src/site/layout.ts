@@ -49,6 +49,7 @@ const staticFiles = {
   'page-drop.js': 'islands/page-drop.js',
   'code-editor.js': 'islands/code-editor.js',
   'file-drop.js': 'islands/file-drop.js',
+  'step-rows.js': 'islands/step-rows.js',
   'play-here.js': 'islands/play-here.js',
   'live-quay.js': 'islands/live-quay.js',
   'sharing.js': 'islands/sharing.js',

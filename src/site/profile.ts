@@ -11,16 +11,8 @@ import { type ProfilePart, profileParts } from '../people/profiles/parts.ts'
 import { findProfileByHandle, readAvatar } from '../people/profiles/profiles.ts'
 import { renderAvatar } from './art.ts'
 import { form } from './form.ts'
-import {
-  button,
-  fileField,
-  type Form,
-  hiddenField,
-  imageTypes,
-  inputField,
-  postForm,
-  readImage,
-} from './forms.ts'
+import { button, type Form, hiddenField, inputField, postForm } from './forms.ts'
+import { imageField, readImage } from './image-form.ts'
 import { imagePath } from './paths.ts'
 import { findUser, type PageInput, type UserRequest } from './session.ts'
 
@@ -94,7 +86,7 @@ const avatarForms = (token: string, hasAvatar: boolean): Html =>
   html`${postForm(
     token,
     '/account/avatar',
-    html`${fileField({ label: t('Picture'), accept: imageTypes })}${button(t('Upload picture'), 'quiet')}`,
+    html`${imageField(t('Picture'))}${button(t('Upload picture'), 'quiet')}`,
     'form line',
     'multipart/form-data',
   )}${

@@ -143,6 +143,8 @@ const staleFormMessage = ({ visitor }: PageRequest): string =>
 
 export interface FormOptions {
   bytesMax?: number
+  /** Distinct fields; those of most forms without it. */
+  fieldsMax?: number
   /** Returns a path to redirect to when the token is stale and the form is no longer needed. */
   staleRedirect?: (form: Form) => string | undefined
 }
@@ -156,10 +158,10 @@ export async function handleForm<R extends PageRequest>(
   req: R,
   work: (req: R, form: Form) => Promise<Response>,
   page: (req: R, message: string, form: Form) => Page | Promise<Page>,
-  { bytesMax = formBytesMax, staleRedirect }: FormOptions = {},
+  { bytesMax = formBytesMax, fieldsMax, staleRedirect }: FormOptions = {},
 ): Promise<Response> {
   checkSite(req.ctx, req.request)
-  const form = await readForm(req.request, bytesMax)
+  const form = await readForm(req.request, bytesMax, fieldsMax)
   if (sha256(form.text('token')) === sha256(req.token)) {
     return withErrorPage(
       req,

@@ -9,6 +9,7 @@ import { findViolations } from '../../testing/browsers/axe.ts'
 import { findBrowser, findInBrowser } from '../../testing/browsers/browser.ts'
 import { dropFiles } from '../../testing/browsers/drop.ts'
 import { type BrowserSession, openBrowserSession } from '../../testing/browsers/session.ts'
+import { folder } from '../../testing/fixtures/folders.ts'
 import { password } from '../../testing/fixtures/people.ts'
 import { payloads } from '../../testing/fixtures/script-payloads.ts'
 import {
@@ -149,6 +150,53 @@ describe.skipIf(findBrowser('chromium') === undefined)('the studio in chromium',
     },
     ms,
   )
+
+  for (const javaScriptEnabled of [true, false]) {
+    test(
+      `publishes the steps of a framework ${javaScriptEnabled ? 'with' : 'without'} JavaScript`,
+      async () => {
+        const { context, page, agent } = await claimed({ javaScriptEnabled })
+        const steps = ['One', 'Two'].map((title) => ({
+          id: title.toLowerCase(),
+          title,
+          done: `${title} is there.`,
+        }))
+        const made = await agent.call('POST', '/frameworks', { ...folder(), steps })
+        const pack = made.text('framework.id')
+        await page.goto(`${origin}/studio/${pack}/files`)
+        const titles = page.getByLabel('Title')
+        const doneWhen = page.getByLabel('Done when')
+        const row = (place: number) => page.getByRole('group', { name: `Step ${place}` })
+        if (javaScriptEnabled) {
+          expect(await titles.count()).toBe(2)
+          await button(page, 'Add step').click()
+          await page.keyboard.type('Three')
+          await doneWhen.last().fill('Three is there.')
+          await row(3).getByRole('button', { name: 'Move up' }).click()
+          await page.keyboard.press('Enter')
+          await row(2).getByRole('button', { name: 'Delete step' }).click()
+          expect(await findViolations(page)).toEqual([])
+        } else {
+          // The empty rows.
+          expect(await titles.count()).toBe(5)
+          await titles.nth(0).fill('')
+          await doneWhen.nth(0).fill('')
+          await titles.nth(3).fill('Three')
+          await doneWhen.nth(3).fill('Three is there.')
+        }
+        await button(page, 'Publish version 2').click()
+        await page.getByText('Published.').waitFor()
+        const { body } = await agent.call('GET', `/frameworks/${pack}`)
+        const three = { id: 'three', title: 'Three', done: 'Three is there.' }
+        const [, two] = steps
+        expect(body).toMatchObject({
+          framework: { version: 2, steps: javaScriptEnabled ? [three, two] : [two, three] },
+        })
+        await context.close()
+      },
+      ms,
+    )
+  }
 
   test(
     'previews each version in the sandbox',

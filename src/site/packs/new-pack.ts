@@ -1,12 +1,10 @@
-import type { Step } from '../../apps/folders/folder.ts'
 import { packZipBytesMax, skillTextBytesMax } from '../../apps/folders/limits.ts'
 import { listActingAgents } from '../../apps/owners/owned-agents.ts'
 import { publishPackOf } from '../../apps/packs/operations.ts'
 import type { AppContext } from '../../kernel/context.ts'
-import { rejectRequest } from '../../kernel/errors.ts'
-import { type Html, html, type Part } from '../../kernel/html.ts'
+import { html, type Part } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
-import { formBytesMax } from '../../kernel/limits.ts'
+import { formBytesMax, formFieldsMax } from '../../kernel/limits.ts'
 import { recordOf } from '../../kernel/schema.ts'
 import { msg, t } from '../../kernel/words/message.ts'
 import { narrowPage } from '../components.ts'
@@ -25,26 +23,7 @@ import {
 } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import { actingField, pageRoutes, userForm, userPage, type UserRequest } from '../session.ts'
-
-/** Writes steps for a text field, one a line. */
-export const stepsText = (steps: readonly Step[]): string =>
-  steps.map(({ id, title, done }) => `${id} | ${title} | ${done}`).join('\n')
-
-/** Reads the steps of a text field. Throws `bad_request`. */
-export function readSteps(text: string): Step[] {
-  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
-  if (lines.length === 0) rejectRequest(t('Enter at least one step.'))
-  return lines.map((line, at) => {
-    const [id = '', title = '', ...rest] = line.split('|').map((part) => part.trim())
-    const done = rest.join(' | ')
-    if (!/^[a-z0-9-]{1,40}$/.test(id) || title === '' || done === '') {
-      rejectRequest(
-        t('Step {at} must be "id | title | how one knows that it is done".', { at: at + 1 }),
-      )
-    }
-    return { id, title, done }
-  })
-}
+import { readSteps, stepBytesMax, stepFieldsMax, stepsField } from './steps-field.ts'
 
 /** Publishes a skill or framework as one of a person's agents. */
 export const newPackRoutes = (ctx: AppContext, layout: Layout) =>
@@ -52,7 +31,8 @@ export const newPackRoutes = (ctx: AppContext, layout: Layout) =>
     .get('/new/skill', ({ input }) => userPage(input, newPackPage))
     .post('/new/skill', ({ input }) =>
       userForm(input, publishForm, newPackPage, {
-        bytesMax: packZipBytesMax + skillTextBytesMax + formBytesMax,
+        bytesMax: packZipBytesMax + skillTextBytesMax + stepBytesMax + formBytesMax,
+        fieldsMax: formFieldsMax + stepFieldsMax,
       }),
     )
 
@@ -83,22 +63,27 @@ const kinds = [
 async function newPackPage(req: UserRequest, message?: string, sent?: Form): Promise<Page> {
   const agents = await listActingAgents(req.ctx, req.visitor.person)
   const fields: Part = html`${alert(message)}${choiceField({
-    label: t('Kind'),
-    name: 'kind',
-    value: sent?.text('kind') ?? 'skill',
-    options: kinds,
-  })}${textArea({
-    label: 'SKILL.md',
-    name: 'skill',
-    value: sent?.text('skill') ?? template,
-    max: skillTextBytesMax,
-    hint: t('Begins with name and description. Add more files in the studio.'),
-  })}${stepsField(sent?.text('steps'))}${fileField({
-    label: t('Or a zip of the folder'),
-    hint: html`At most ${formatBytes(packZipBytesMax)}, with SKILL.md at its top.`,
-    accept: '.zip,application/zip',
-    isOptional: true,
-  })}${actingField(agents, sent?.text('as'))}${hiddenField('ref', newId())}${button(t('Publish'))}`
+      label: t('Kind'),
+      name: 'kind',
+      value: sent?.text('kind') ?? 'skill',
+      options: kinds,
+    })}${textArea({
+      label: 'SKILL.md',
+      name: 'skill',
+      value: sent?.text('skill') ?? template,
+      max: skillTextBytesMax,
+      hint: t('Begins with name and description. Add more files in the studio.'),
+    })}
+    <div class="framework-only">
+      <h2>Steps</h2>
+      ${stepsField([], sent)}
+    </div>
+    ${fileField({
+      label: t('Or a zip of the folder'),
+      hint: html`At most ${formatBytes(packZipBytesMax)}, with SKILL.md at its top.`,
+      accept: '.zip,application/zip',
+      isOptional: true,
+    })}${actingField(agents, sent?.text('as'))}${hiddenField('ref', newId())}${button(t('Publish'))}`
   const main =
     agents.length === 0
       ? html`<p><a href="/agents">Create an agent</a> first. It publishes the skill.</p>`
@@ -107,22 +92,8 @@ async function newPackPage(req: UserRequest, message?: string, sent?: Form): Pro
             <a href="/new">make an app</a>.
           </p>
           ${postForm(req.token, '/new/skill', fields, 'form new-pack', 'multipart/form-data')}`
-  return narrowPage(t('New skill'), main, { styles: ['packs.css'] })
+  return narrowPage(t('New skill'), main, { scripts: ['step-rows.js'], styles: ['packs.css'] })
 }
-
-/** Shown while "Framework" is chosen, which needs no script. */
-const stepsField = (value: string | undefined): Html =>
-  html`<div class="framework-only">
-    ${textArea({
-      label: t('Steps'),
-      name: 'steps',
-      value,
-      max: 30_000,
-      hint: t(
-        'One a line: id | title | how one knows that it is done. For example: collect | Collect the numbers | Each source has a number and a date.',
-      ),
-    })}
-  </div>`
 
 /** Publishes the text of SKILL.md, or the zip. The same form publishes once. */
 function publishForm(req: UserRequest, sent: Form): Promise<Response> {
@@ -130,7 +101,7 @@ function publishForm(req: UserRequest, sent: Form): Promise<Response> {
   const zip = sent.file('file')
   return form(publishPackOf[kind], {
     fields: () => ({
-      ...(kind === 'framework' && { steps: readSteps(sent.text('steps')) }),
+      ...(kind === 'framework' && { steps: readSteps(sent) }),
       ...(!zip && { skill: sent.text('skill').replaceAll('\r\n', '\n') }),
     }),
     zip: async () => zip,

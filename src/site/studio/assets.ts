@@ -12,13 +12,13 @@ import { formatBytes, formatTenths } from '../format.ts'
 import {
   button,
   confirmDialog,
-  dataUrlOf,
   dropForm,
   fileField,
   hiddenField,
   inputField,
   postForm,
 } from '../forms.ts'
+import { dataUrlOf } from '../image-form.ts'
 import type { Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
 import { wireWord } from '../wire-words.ts'

@@ -76,7 +76,8 @@ const theme = EditorView.theme({
 
 /**
  * `<code-editor>`: replaces its text area with CodeMirror and runs the text in the preview of the
- * page. A shadow root holds its styles, which the CSP of the page would block.
+ * page, if it has one. `data-plain` is for text that is no HTML. A shadow root holds its styles,
+ * which the CSP of the page would block.
  */
 class CodeEditor extends HTMLElement {
   #timer = 0
@@ -90,10 +91,13 @@ class CodeEditor extends HTMLElement {
       root,
       extensions: [
         basicSetup,
-        html(),
+        this.dataset['plain'] === undefined ? html() : EditorView.lineWrapping,
         colors,
         theme,
-        EditorView.contentAttributes.of({ 'aria-label': t('Page'), tabindex: '0' }),
+        EditorView.contentAttributes.of({
+          'aria-label': this.dataset['label'] ?? t('Page'),
+          tabindex: '0',
+        }),
         EditorView.updateListener.of((update) => {
           if (!update.docChanged) return
           area.value = view.state.doc.toString()

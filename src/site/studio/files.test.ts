@@ -13,6 +13,7 @@ import {
   signInOperator,
   signUp,
 } from '../../testing/fixtures/form-browser.ts'
+import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import {
   startTestServer,
   type TestAgent,
@@ -49,6 +50,18 @@ async function submit(path: string, action: string, values: Record<string, strin
 const textOf = async (id: string, path: string): Promise<unknown> =>
   (await ann.call('GET', `/skills/${id}/files/${path}`)).body
 
+/** The rows of steps of a form, each with its title and how one knows that it is done. */
+const rows = (...all: string[][]): Record<string, string> =>
+  Object.fromEntries(
+    Array.from({ length: 8 }, (_, at) => all[at] ?? ['', '']).flatMap(
+      ([title = '', done = ''], at) => [
+        [`step-${at + 1}-id`, ''],
+        [`step-${at + 1}-title`, title],
+        [`step-${at + 1}-done`, done],
+      ],
+    ),
+  )
+
 const idIn = ({ headers }: TestResponse): string =>
   /studio\/([\w-]{12})\/files/.exec(headers.get('location') ?? '')?.[1] ?? ''
 
@@ -62,13 +75,14 @@ test('a person makes a skill, and a framework from a zip', async () => {
   const id = idIn(made)
   expect(await textOf(id, 'SKILL.md')).toBe(skillText('mine'))
   const zip = new Blob([zipSync({ 'a/SKILL.md': new TextEncoder().encode(skillText('two')) })])
-  const values = { as: 'ann', kind: 'framework', file: zip, steps: 'one | First | It is there.' }
+  const values = { as: 'ann', kind: 'framework', file: zip, ...rows(['First', 'It is there.']) }
   const other = idIn(await submit('/new/skill', '/new/skill', values))
   const { body } = await ann.call('GET', `/frameworks/${other}`)
-  expect(body).toMatchObject({ framework: { steps: [{ id: 'one', done: 'It is there.' }] } })
+  expect(body).toMatchObject({ framework: { steps: [{ id: 'first', done: 'It is there.' }] } })
   for (const wrong of [
     { kind: 'skill', skill: '# none' },
-    { kind: 'framework', skill: skillText('three'), steps: 'no' },
+    { kind: 'framework', skill: skillText('three'), ...rows(['No way to know it', '']) },
+    { kind: 'framework', skill: skillText('four'), ...rows(['', '']) },
     { kind: 'skill', file: new Blob(['no zip']) },
   ]) {
     const response = await submit('/new/skill', '/new/skill', { as: 'ann', ...wrong })
@@ -109,9 +123,10 @@ test('every tab works, and those of apps are not there', async () => {
   for (const tab of ['/code', '/assets']) {
     expect((await olga.open(`/studio/${id}${tab}`)).status).toBe(404)
   }
-  await submit(`/studio/${id}/files`, `/studio/${id}/steps`, { steps: 'a | A | Done.' })
+  const { fields } = (await olga.show(`/studio/${id}/files`)).form(`/studio/${id}/file`)
+  await submit(`/studio/${id}/files`, `/studio/${id}/file`, { ...fields, note: 'The same.' })
   const { body } = await ann.call('GET', `/frameworks/${id}`)
-  expect(body).toMatchObject({ framework: { version: 2, steps: [{ id: 'a' }] } })
+  expect(body).toMatchObject({ framework: { version: 2, steps } })
   await submit(`/studio/${id}/listing`, `/studio/${id}/explore`, { store: 'yes' })
   expect(await pageOf(`/explore/${id}`)).toContain('release-notes')
   await submit(`/studio/${id}/versions`, `/studio/${id}/restore`, { version: '1' })
@@ -119,6 +134,61 @@ test('every tab works, and those of apps are not there', async () => {
   expect((await ann.call('GET', `/frameworks/${id}`)).status).toBe(404)
   await submit(`/studio/${id}`, `/studio/${id}/undelete`, {})
   expect((await ann.call('GET', `/frameworks/${id}`)).body).toMatchObject({ version: 3 })
+})
+
+test('the studio publishes a file with the steps of its rows in one version', async () => {
+  const [first, second] = [
+    { id: 'draft', title: 'Draft it', done: 'There is a draft.' },
+    { id: 'send', title: 'Send it', done: 'It arrived.' },
+  ]
+  const id = await publishPack(ann, { ...folder(), steps: [first, second] }, 'framework')
+  const files = `/studio/${id}/files`
+  const form = (await olga.show(files)).form(`/studio/${id}/file`)
+  expect(form.fields).toMatchObject({
+    'step-1-id': first.id,
+    'step-2-title': second.title,
+    'step-5-title': '',
+  })
+  const text = skillText().replace('List each', 'Explain each')
+  const added = ['Übung für A & B', 'It rings.']
+  await submit(files, `/studio/${id}/file`, {
+    text,
+    // The first row is empty and the third is new: this deletes a step, and adds others.
+    ...rows(['', ''], [second.title, 'Done.'], added, added, ['提醒', '完成']),
+    'step-2-id': second.id,
+  })
+  const { body } = await ann.call('GET', `/frameworks/${id}`)
+  const [title, done] = added
+  expect(body).toMatchObject({
+    framework: {
+      version: 2,
+      steps: [
+        { ...second, done: 'Done.' },
+        { id: 'ubung-fur-a-b', title, done },
+        { id: 'ubung-fur-a-b-2', title, done },
+        { id: 'step-5', title: '提醒' },
+      ],
+    },
+  })
+  expect((await ann.call('GET', `/frameworks/${id}/files/SKILL.md`)).body).toBe(text)
+  const wrong = await submit(files, `/studio/${id}/file`, { text, ...rows(['A'], ['B', 'b']) })
+  expect(alertText(wrong)).toBe('Step 1 needs a title, and how one knows that it is done.')
+  expect(shownPage(wrong.body).form(`/studio/${id}/file`).fields).toMatchObject({
+    'step-1-title': 'A',
+    'step-2-done': 'b',
+  })
+  const none = await submit(files, `/studio/${id}/file`, { text, ...rows() })
+  expect(alertText(none)).toBe('Enter at least one step.')
+  expect((await ann.call('GET', `/frameworks/${id}`)).body).toMatchObject({ version: 2 })
+})
+
+test('the form that adds a file is a page of its own, and keeps what was typed', async () => {
+  const id = await publishPack(ann, folder())
+  const files = `/studio/${id}/files`
+  expect((await olga.show(files)).allByRole('textbox', /^Path/)).toEqual([])
+  const wrong = await submit(`${files}?add`, `/studio/${id}/file`, { path: '../a.md', text: 'a' })
+  const form = shownPage(wrong.body).form(`/studio/${id}/file`)
+  expect(form.fields).toMatchObject({ path: '../a.md', text: 'a' })
 })
 
 test('the console shows the source of a pack and takes it down', async () => {

@@ -9,10 +9,8 @@ import { readFiles } from '../../apps/packs/packs.ts'
 import { rejectRequest } from '../../kernel/errors.ts'
 import { html, type Part } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
-import { formBytesMax } from '../../kernel/limits.ts'
 import type { Json } from '../../kernel/schema.ts'
 import { t } from '../../kernel/words/message.ts'
-import { section } from '../components.ts'
 import { formatBytes } from '../format.ts'
 import {
   button,
@@ -26,11 +24,20 @@ import {
   textArea,
 } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { readSteps, stepsText } from '../packs/new-pack.ts'
 import { fileTree } from '../packs/pack-page.ts'
+import {
+  hasSteps,
+  readSteps,
+  stepBytesMax,
+  stepFieldsMax,
+  stepsField,
+} from '../packs/steps-field.ts'
 import { act, noteField, type Studio, type StudioAction, studioPage, studioPath } from './studio.ts'
 
-/** Renders the newest version of a pack: its files, an editor, and forms for more. */
+/**
+ * Renders the newest version of a pack: its files, and an editor or the form that adds a file. The
+ * steps of a framework are published together with the file.
+ */
 export async function packFilesPage(studio: Studio, query: URLSearchParams): Promise<Page> {
   const { app, req, submitted } = studio
   const row = await apps.getVersion(req.ctx, app.id, app.version)
@@ -38,50 +45,80 @@ export async function packFilesPage(studio: Studio, query: URLSearchParams): Pro
   const chosen = query.get('file') ?? submitted?.text('path')
   const file = files.find(({ path }) => path === chosen) ?? files[0]
   if (!row.folder || !file) throw new Error(`${app.id} has no files`)
-  const viewUrl = `${studioPath(studio, 'files')}?file=`
+  const isNew = query.has('add') || submitted?.has('newFile') === true
+  const at = studioPath(studio, 'files')
   const main = html`<div class="pack-columns studio-files">
-      <div>
-        ${fileTree(row.folder.files, viewUrl, file.path)}
-        <p><a class="button quiet slim" href="${viewUrl}#new-file">Add a file</a></p>
-      </div>
-      <div>${editor(studio, file)}</div>
+    <div>
+      ${fileTree(row.folder.files, `${at}?file=`, isNew ? '' : file.path)}
+      ${!isNew && html`<a class="button quiet slim" href="${at}?add">Add file</a>`}
     </div>
-    ${app.kind === 'framework' && section(t('Steps'), stepsForm(studio, row.folder))}
-    ${section(t('Add a file'), newFileForm(studio))}`
-  return { ...studioPage(studio, 'files', main), styles: ['packs.css'] }
+    <div>${isNew ? newFileForm(studio) : fileForms(studio, file, row.folder)}</div>
+  </div>`
+  return {
+    ...studioPage(studio, 'files', main),
+    scripts: ['code-editor.js', 'step-rows.js'],
+    styles: ['packs.css'],
+  }
 }
 
 /** A form publishes once, and only over the version that it shows. */
 const versionFields = ({ app }: Studio): Part =>
   html`${hiddenField('version', app.version)}${hiddenField('ref', newId())}`
 
-function editor(studio: Studio, { path, bytes }: { path: string; bytes: Uint8Array }): Part {
-  const { app, req, submitted } = studio
-  const remove = path !== skillFile && removeForm(studio, path)
-  if (imageTypeOf(path) !== undefined || bytes.byteLength > skillTextBytesMax) {
-    return html`<p>
-        ${path}, ${formatBytes(bytes.byteLength)}. To replace it, add a file with the same path.
-      </p>
-      ${remove}`
-  }
-  const typed = submitted?.text('path') === path ? submitted.text('text') : undefined
-  const fields = html`${hiddenField('path', path)}<label class="field"
-      ><span>${path}</span
-      ><textarea
-        name="text"
-        rows="22"
-        wrap="soft"
-        spellcheck="false"
-        autocapitalize="none"
-        autocomplete="off"
-        maxlength="${skillTextBytesMax}"
-      >
-${typed ?? new TextDecoder().decode(bytes)}</textarea>
-    </label>
-    ${noteField(submitted?.text('note'))}${versionFields(studio)}${button(t('Publish version {version}', { version: app.version + 1 }))}`
-  return html`${postForm(req.token, studioPath(studio, 'file'), fields, 'form wide', 'multipart/form-data')}
-  ${remove}`
+interface ShownFile {
+  path: string
+  bytes: Uint8Array
 }
+
+/** Renders the form of a file and of the steps, and the one that deletes the file. */
+function fileForms(studio: Studio, file: ShownFile, { steps = [] }: Folder): Part {
+  const { app, req, submitted } = studio
+  const text = editableText(studio, file)
+  const isFramework = app.kind === 'framework'
+  const remove = file.path !== skillFile && removeForm(studio, file.path)
+  const fields = html`${text !== undefined && editor(file.path, text)}${
+      isFramework &&
+      html`<div class="steps">
+        <h2>Steps</h2>
+        ${stepsField(steps, submitted)}
+      </div>`
+    }
+    <div class="publish-line">
+      ${noteField(submitted?.text('note'))}${versionFields(studio)}${button(t('Publish version {version}', { version: app.version + 1 }))}
+    </div>`
+  return html`<h2 class="file-name"><bdi>${file.path}</bdi></h2>
+    ${
+      text === undefined &&
+      html`<p class="small">
+        ${formatBytes(file.bytes.byteLength)}. To replace it, add a file with the same path.
+      </p>`
+    }
+    ${(text !== undefined || isFramework) && postForm(req.token, studioPath(studio, 'file'), fields, 'code-form', 'multipart/form-data')}
+    ${remove}`
+}
+
+/** Returns the text of a file that the editor takes, as a form with an error has it. */
+function editableText({ submitted }: Studio, { path, bytes }: ShownFile): string | undefined {
+  if (imageTypeOf(path) !== undefined || bytes.byteLength > skillTextBytesMax) return undefined
+  return submitted?.text('path') === path ? submitted.text('text') : new TextDecoder().decode(bytes)
+}
+
+const editor = (path: string, text: string): Part =>
+  html`${hiddenField('path', path)}<code-editor data-label="${path}" data-plain
+      ><label class="field"
+        ><span class="visually-hidden">${path}</span
+        ><textarea
+          name="text"
+          rows="18"
+          wrap="soft"
+          spellcheck="false"
+          autocapitalize="none"
+          autocomplete="off"
+          maxlength="${skillTextBytesMax}"
+        >
+${text}</textarea>
+      </label></code-editor
+    >`
 
 const removeForm = (studio: Studio, path: string): Part =>
   postForm(
@@ -94,48 +131,35 @@ const removeForm = (studio: Studio, path: string): Part =>
         version: studio.app.version + 1,
       }),
     })}`,
+    'form below',
   )
 
 function newFileForm(studio: Studio): Part {
   const { submitted, req } = studio
-  const path = submitted?.has('newFile') ? submitted.text('path') : ''
+  const typed = submitted?.has('newFile') ? submitted : undefined
   const fields = html`${hiddenField('newFile', 'yes')}${inputField({
-    label: t('Path'),
-    name: 'path',
-    value: path,
-    hint: t('Such as references/guide.md, scripts/run.sh or assets/logo.png.'),
-  })}${textArea({
-    label: t('Text'),
-    name: 'text',
-    value: submitted?.has('newFile') ? submitted.text('text') : '',
-    max: skillTextBytesMax,
-  })}${fileField({
-    label: t('Or a file'),
-    hint: html`Text, PNG, JPEG or WebP; at most ${formatBytes(packBytesMax)} in all.`,
-    isOptional: true,
-  })}${versionFields(studio)}${button(t('Add and publish'))}`
-  return html`<div id="new-file">
-    ${postForm(req.token, studioPath(studio, 'file'), fields, 'form', 'multipart/form-data')}
-  </div>`
-}
-
-function stepsForm(studio: Studio, { steps = [] }: Folder): Part {
-  const { submitted, req } = studio
-  const value = submitted?.has('steps') ? submitted.text('steps') : stepsText(steps)
-  const fields = html`${textArea({
-    label: t('One step a line: id | title | how one knows that it is done'),
-    name: 'steps',
-    value,
-    max: 30_000,
-    required: true,
-  })}${versionFields(studio)}${button(t('Publish these steps'), 'quiet')}`
-  return postForm(
-    req.token,
-    studioPath(studio, 'steps'),
-    fields,
-    'form wide',
-    'multipart/form-data',
-  )
+      label: t('Path'),
+      name: 'path',
+      value: typed?.text('path'),
+      hint: t('Such as references/guide.md, scripts/run.sh or assets/logo.png.'),
+    })}${textArea({
+      label: t('Text'),
+      name: 'text',
+      value: typed?.text('text'),
+      max: skillTextBytesMax,
+      isCode: true,
+    })}${fileField({
+      label: t('Or a file'),
+      hint: html`Text, PNG, JPEG or WebP; at most ${formatBytes(packBytesMax)} in all.`,
+      isOptional: true,
+    })}${versionFields(studio)}
+    <div class="actions">
+      ${button(t('Add and publish'))}<a class="button quiet" href="${studioPath(studio, 'files')}"
+        >Cancel</a
+      >
+    </div>`
+  return html`<h2 class="file-name">Add a file</h2>
+    ${postForm(req.token, studioPath(studio, 'file'), fields, 'form', 'multipart/form-data')}`
 }
 
 /** Publishes the next version with changed files or fields, over the version of the form. */
@@ -162,17 +186,23 @@ async function publish(
   return t('Published. {value}', { value: String(published['note'] ?? '') })
 }
 
-/** Adds a file, or replaces the one with its path. */
+/**
+ * Publishes a new or changed file, with the steps of the form if it has some. A form without a
+ * field for a text, as for a picture, has steps only.
+ */
 const file: StudioAction['work'] = async (studio, form) => {
   const path = form.text('path').trim()
+  const steps = hasSteps(form) ? { steps: readSteps(form) } : {}
+  if (!form.has('path')) return publish(studio, form, (files) => files, steps)
   if (path === '') rejectRequest(t('Enter a path.'))
   const bytes =
     (await form.file('file')?.bytes()) ??
     new TextEncoder().encode(form.text('text').replaceAll('\r\n', '\n'))
-  return publish(studio, form, (files) => [
+  const withFile = (files: InputFile[]) => [
     ...files.filter((one) => one.path !== path),
     { path, bytes },
-  ])
+  ]
+  return publish(studio, form, withFile, steps)
 }
 
 const removeFile: StudioAction['work'] = (studio, form) => {
@@ -181,11 +211,12 @@ const removeFile: StudioAction['work'] = (studio, form) => {
   return publish(studio, form, (files) => files.filter((one) => one.path !== path))
 }
 
-const steps: StudioAction['work'] = (studio, form) =>
-  publish(studio, form, (files) => files, { steps: readSteps(form.text('steps')) })
-
 export const packActions: Record<string, StudioAction> = {
-  file: { tab: 'files', fileBytesMax: packBytesMax + skillTextBytesMax, work: file },
+  file: {
+    tab: 'files',
+    fileBytesMax: packBytesMax + skillTextBytesMax + stepBytesMax,
+    moreFieldsMax: stepFieldsMax,
+    work: file,
+  },
   unfile: { tab: 'files', work: removeFile },
-  steps: { tab: 'files', fileBytesMax: 2 * formBytesMax, work: steps },
 }

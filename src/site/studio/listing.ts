@@ -25,17 +25,15 @@ import {
   button,
   confirmDialog,
   dropForm,
-  fileField,
   type Form,
   hiddenField,
-  imageTypes,
   inputField,
   postForm,
-  readImage,
   readRef,
   selectField,
   textArea,
 } from '../forms.ts'
+import { imageField, readImage } from '../image-form.ts'
 import type { Page } from '../layout.ts'
 import { imagePath } from '../paths.ts'
 import { itemCover } from '../tiles.ts'
@@ -173,8 +171,6 @@ const deleteForm = (studio: Studio): Part =>
       consequence: t('Its link stops working immediately.'),
     }),
   )
-
-const imageField = (label: string): Part => fileField({ label, accept: imageTypes })
 
 /** The forms of the cover and the screenshots of an app. */
 async function renderImageForms(studio: Studio): Promise<Part> {

@@ -9,7 +9,7 @@ import { makeCursor, takePage } from '../../kernel/cursor.ts'
 import { ApiError, isApiError } from '../../kernel/errors.ts'
 import { html } from '../../kernel/html.ts'
 import { toResponse } from '../../kernel/http/response.ts'
-import { formBytesMax } from '../../kernel/limits.ts'
+import { formBytesMax, formFieldsMax } from '../../kernel/limits.ts'
 import { lookUp } from '../../kernel/schema.ts'
 import { msg, t } from '../../kernel/words/message.ts'
 import { listAllOwnedAgents, suspensionError } from '../../people/agents/agents.ts'
@@ -202,7 +202,7 @@ const noPage = () => new ApiError('not_found', { what: 'page', see: t('Use the t
 async function runAction(req: UserRequest, id: string, name: string): Promise<Response> {
   const action = findAction(name)
   if (!action) throw noPage()
-  const { tab, work, fileBytesMax = 0 } = action
+  const { tab, work, fileBytesMax = 0, moreFieldsMax = 0 } = action
   const studio = { ...(await getOwnedItem(req.ctx, req.visitor.person, id, kinds)), req }
   return handleForm(
     req,
@@ -213,7 +213,7 @@ async function runAction(req: UserRequest, id: string, name: string): Promise<Re
       return redirectTo(studioPath(studio, tab), cookies)
     },
     (_, message, submitted) => getPage(req, id, tab, { message, submitted }),
-    { bytesMax: formBytesMax + fileBytesMax },
+    { bytesMax: formBytesMax + fileBytesMax, fieldsMax: formFieldsMax + moreFieldsMax },
   )
 }
 

@@ -45,6 +45,8 @@ export interface StudioAction {
   tab: Tab
   /** Bytes of files and pages beside the fields of the form. */
   fileBytesMax?: number
+  /** Fields of steps beside the fields of the form. */
+  moreFieldsMax?: number
   /** May return a message for the page. */
   work(studio: Studio, form: Form): Promise<string | void>
 }
