@@ -1,9 +1,9 @@
-import { fileNameOf, findPageName } from '../../src/apps/folders/page-names.ts'
 /**
  * The files of an offline copy in its document. They came with it, since no request of an opaque
  * origin reaches a worker or a cache: each is a blob: URL, by which everything loads it that the
  * browser would load at its address.
  */
+import { fileNameOf, findPageName } from '../../src/apps/folders/page-names.ts'
 import { copiedNames, inStyle, placeholder } from './copied-names.ts'
 import { isText, toBytes } from './fetch-libraries.ts'
 import { type Addresses, baseNow } from './file-urls.ts'
@@ -14,9 +14,9 @@ const maps = /(<script\b[^>]*\btype\s*=\s*["']?importmap\b[^>]*>)([^]*?)(?=<\/sc
 const sheets = /<style([^>]*)>@import url\(([^)]*)\);<\/style>/g
 /** Names of modules. Vite writes those of `import()` as templates. */
 const specifiers = /(\b(?:from|import)\s*\(?\s*)(["'`])(\.{0,2}\/[^"'`$\n]+)\2/g
-/** An import whose name the code computes. What a method of this name follows is left out. */
+/** An import whose name the code computes. A method of this name has a body. */
 const computed =
-  /(?<=[=>(?:&|]\s*|\b(?:await|return)\s+)import\s*\((?=\s*(?:\/\*[^*]*\*\/\s*)*(?:[\w$[(]|(["'])[^"'\n]*\1\s*\+|`[^`\n]*\$\{))/g
+  /(?<=(?:^|[=>(?:&|[,;{})])\s*|\b(?:await|return)\s+)import\s*\((?![^()]*\)\s*\{)(?=\s*(?:\/\*[^*]*\*\/\s*)*(?:[\w$[(]|(["'])[^"'\n]*\1\s*\+|`[^`\n]*\$\{))/gm
 const ownUrl = /\bimport\.meta\.url\b/g
 const ownResolve = /\bimport\.meta\.resolve\b/g
 
@@ -24,9 +24,12 @@ const ownResolve = /\bimport\.meta\.resolve\b/g
 const resolveAt = (here: string): string =>
   `((name)=>/^\\.{0,2}\\//.test(name)?new URL(name,${JSON.stringify(here)}).href:import.meta.resolve(name))`
 
-/** Returns code that imports a computed name in a module at a URL. Workers have only blobs. */
+/**
+ * Returns code that imports a computed name in a module at a URL. Workers have only blobs. It
+ * begins with a name: a parenthesis would call the line before.
+ */
 const importAt = (here: string): string =>
-  `(globalThis.importOfCopy??((_,name)=>import(name)))(${JSON.stringify(here)},`
+  `Object(globalThis.importOfCopy??((_,name)=>import(name)))(${JSON.stringify(here)},`
 
 /** Creates the blob: URLs of files. Modules and style sheets name others by these URLs. */
 function createUrls(contents: LibraryFile[], { urlOf, find }: ReturnType<typeof copiedNames>) {

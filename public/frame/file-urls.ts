@@ -63,7 +63,10 @@ export function openAddresses({
   const known = new Set(names)
   const { origin, pathname } = new URL(address)
   /** Names from the root, and URLs that code made of its location. */
-  const inUrls = new RegExp(`(url\\(\\s*["']?)((?:${origin.replaceAll('.', '\\.')})?/[^"')]+)`, 'g')
+  const inUrls = new RegExp(
+    `(url\\(\\s*["']?)((?:${origin.replaceAll(/[.[\]]/g, '\\$&')})?/[^"')]+)`,
+    'g',
+  )
   const { parse } = URL
   /** Resolves a URL. `location.origin` of a page is "null". */
   const resolve = (given: unknown): URL | null =>

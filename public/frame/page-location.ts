@@ -1,4 +1,4 @@
-import { urlOfPage } from './file-urls.ts'
+import { baseNow, urlOfPage } from './file-urls.ts'
 import { follow } from './links.ts'
 import { listen } from './listen.ts'
 import type { OwnFiles } from './messages.ts'
@@ -59,7 +59,6 @@ function openLocation(files: OwnFiles): FolderLocation {
   const atRoot = (url: string): string =>
     url.startsWith(address) ? `${origin}/${url.slice(address.length)}` : url
   const base = document.querySelector('base')
-  const baseNow = (): string => String(baseOf(document))
   const hasOwnBase = baseNow() !== urlOfPage(files)
   return {
     here,

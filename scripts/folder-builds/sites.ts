@@ -82,11 +82,11 @@ createRoot(document.getElementById('app')).render(<RouterProvider router={create
   docusaurus: {
     packages: ['@docusaurus/core@3', '@docusaurus/preset-classic@3', 'react@19', 'react-dom@19'],
     files: {
-      [`${docs}/intro.md`]: `---\ntitle: Reef\nslug: /\n---\nimport Said from '@site/src/said'\n\n<Said page="home" />\n\n<a href="/repo/more/about" id="plain">x</a>\n\n[about](more/about.md#team)\n`,
-      [`${docs}/more/about.md`]: `---\ntitle: About\n---\nimport Said from '@site/src/said'\n\n<Said page="about" />\n\n## Team\n\n![dot](../dot.png)\n`,
+      [`${docs}/intro.md`]: `---\ntitle: Reef\nslug: /\n---\nimport PageReport from '@site/src/page-report'\n\n<PageReport page="home" />\n\n<a href="/repo/more/about" id="plain">x</a>\n\n[about](more/about.md#team)\n`,
+      [`${docs}/more/about.md`]: `---\ntitle: About\n---\nimport PageReport from '@site/src/page-report'\n\n<PageReport page="about" />\n\n## Team\n\n![dot](../dot.png)\n`,
       'docs/dot.png': png,
-      'src/said.js': `import { useEffect } from 'react'\nimport { useLocation } from '@docusaurus/router'
-export default function Said({ page }) { const { pathname } = useLocation(); useEffect(() => { setTimeout(() => { ${send('page, document.title, location.pathname, pathname, location.hash')} }, 300); if (page === 'home') for (const one of document.querySelectorAll('a[href*="#team"]')) one.style = 'position:fixed;inset:0;z-index:999' }, []); return null }`,
+      'src/page-report.js': `import { useEffect } from 'react'\nimport { useLocation } from '@docusaurus/router'
+export default function PageReport({ page }) { const { pathname } = useLocation(); useEffect(() => { setTimeout(() => { ${send('page, document.title, location.pathname, pathname, location.hash')} }, 300); if (page === 'home') for (const one of document.querySelectorAll('a[href*="#team"]')) one.style = 'position:fixed;inset:0;z-index:999' }, []); return null }`,
       'docusaurus.config.js': `export default { title: 'Site', url: 'https://reef.example', baseUrl: '/repo/', presets: [['classic', { docs: { routeBasePath: '/' }, blog: false, pages: false }]] }`,
       'babel.config.js':
         "module.exports = { presets: [require.resolve('@docusaurus/core/lib/babel/preset')] }",

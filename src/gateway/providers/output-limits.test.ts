@@ -159,7 +159,10 @@ const clients: Record<string, (model: string, params: OutputParams) => [path: st
 
 const clientNames = Object.keys(clients)
 
-/** In CI a client sends a fourth of the rows to each model, and another one to the next model. */
+/**
+ * In CI a client sends a fourth of the rows to each model, one that thinks and one that does not,
+ * and others to the next model.
+ */
 describe.each(Object.entries(clients))('a client of %s', (client, requestOf) => {
   const rows = [undefined, 50, 9_000, 1_000_000].flatMap((max) =>
     [false, true].map((isThinking) => ({ max, isThinking })),
@@ -168,7 +171,9 @@ describe.each(Object.entries(clients))('a client of %s', (client, requestOf) => 
   test.each(upstreams)('gets no more output than is held from %s, %s', async (kind, name) => {
     const from = clientNames.indexOf(client) + upstreams.findIndex(([, one]) => one === name)
     for (const [at, model] of models.filter((one) => one.model === name).entries()) {
-      for (const { max, isThinking } of rows.filter((_, row) => isPart(from + at + row, 4))) {
+      for (const { max, isThinking } of rows.filter((_, row) =>
+        isPart(from + at + (row >> 1) + 2 * (row & 1), 4),
+      )) {
         const before = seen.length
         const [path, body] = requestOf(model.id, { max, isThinking })
         const response = await gus.call('POST', path, body)

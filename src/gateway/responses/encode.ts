@@ -134,8 +134,9 @@ const encryptedReasoning = 'reasoning.encrypted_content'
  * Returns whether a model reasons: by the request, or by its name. Its reasoning is not stored, so
  * it comes encrypted, for the next request. Other models reject a request for the encrypted form.
  */
-const canReason = (model: string, { effort }: { effort?: unknown } = { effort: 'none' }): boolean =>
-  effort !== 'none' || /(?:^|\/)(?:o\d|gpt-5(?!.*-chat))/.test(model)
+const canReason = (model: string, reasoning: Json | undefined): boolean =>
+  (reasoning !== undefined && reasoning.effort !== 'none') ||
+  /(?:^|\/)(?:o\d|gpt-5(?!.*-chat))/.test(model)
 
 function passedBody(sent: Json, model: string): Json {
   const { tools, reasoning, input } = sent

@@ -36,10 +36,10 @@ export const plainFolders: Folder[] = [
     name: 'a module imports others by names that it computes',
     files: {
       'index.html': page('<script type=module src=js/main.js></script>'),
-      'js/main.js': `const names=['./parts/one.js','/js/parts/one.js'];const n='one';const all=[await import(names[0]),await import('./parts/'+n+'.js'),await import(/* one */ \`./parts/\${n}.js\`),await import(new URL(names[0],import.meta.url).href)];const o={import(x){return x}};${post('[...all.map((m)=>m.one),o.import(3)]')}`,
+      'js/main.js': `const names=['./parts/one.js','/js/parts/one.js'];const n='one';const all=[await import(names[0]),await import('./parts/'+n+'.js'),await import(/* one */ \`./parts/\${n}.js\`),await import(new URL(names[0],import.meta.url).href)];all.push(...await Promise.all([import(names[0]),import(names[1])]));let last;if(n)last=import(names[0]);if(n)import(names[1]).then(()=>0)\nimport(names[0]).then(()=>0);all.push(await last);const o={a:1,import(x){return x}};class C{b=1;import(x,y){return y}}${post('[...all.map((m)=>m.one),o.import(3),new C().import(1,4)]')}`,
       'js/parts/one.js': 'export const one = 1',
     },
-    says: [[1, 1, 1, 1, 3]],
+    says: [[1, 1, 1, 1, 1, 1, 1, 3, 4]],
   },
   {
     name: 'style sheets import others and name images and fonts from their own folder',
