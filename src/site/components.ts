@@ -135,7 +135,7 @@ export const messagePage = (
     ${status !== undefined && html`<p class="small">${status}</p>`}
     <h1>${title}</h1>
     <p class="lead">${text}</p>
-    ${actions !== false && html`<p class="actions">${actions}</p>`}
+    ${actions !== false && html`<div class="actions">${actions}</div>`}
   </div>`
   return status === undefined
     ? { title, main: message }

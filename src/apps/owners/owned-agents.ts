@@ -8,7 +8,7 @@ import { newId } from '../../kernel/ids.ts'
 import { listPageDefault } from '../../kernel/limits.ts'
 import { formatCredits, parseCredits, toCredits, zero } from '../../kernel/money.ts'
 import { iso } from '../../kernel/time.ts'
-import { type Sentence, sentence } from '../../kernel/words/message.ts'
+import { type Sentence, sentence, t } from '../../kernel/words/message.ts'
 import type { StoreResponse } from '../../money/idempotency/idempotency.ts'
 import * as keys from '../../money/keys/keys.ts'
 import { accountOf, agentAccount, agentOwner, findBalance } from '../../money/ledger/accounts.ts'
@@ -354,5 +354,5 @@ export async function getOwnedItem(
 ): Promise<OwnedApp> {
   const found = await findOwnedItem(ctx, person, id, of)
   if (found) return found
-  throw new ApiError('not_found', { what: 'app', see: 'The pages of your agents list their apps.' })
+  throw new ApiError('not_found', { what: 'app', see: t('Your studio lists your apps.') })
 }

@@ -47,7 +47,7 @@ const messages = {
   taken_down: {
     status: 410,
     title: msg('Taken down'),
-    text: msg('This app broke the rules of this site and was removed.'),
+    text: msg('This app broke the rules of this site and was removed. Its maker can appeal.'),
   },
   closed: {
     status: 410,
@@ -63,25 +63,40 @@ const messages = {
 
 type MessageName = keyof typeof messages
 
-/** Returns a message page in the viewer's style. `progress` is from 0 to 1. */
+const quietLink = (href: string, label: string): string =>
+  `<a class=quiet href="${escapeHtml(href)}">${escapeHtml(label)}</a>`
+
+/** Leads to sign-in, and back to `next`. */
+const signInLink = (next = ''): string =>
+  quietLink(`/sign-in${next && `?next=${encodeURIComponent(next)}`}`, t('Sign in'))
+
+/** Leads to the next step beside Explore. */
+const linkOf = (word: MessageName, id: string): string => {
+  if (word === 'taken_down') return quietLink(`/studio/${id}`, t('Appeal in the studio'))
+  return word === 'not_found' ? signInLink() : ''
+}
+
+interface MessageOptions {
+  /** From 0 to 1. */
+  progress?: number
+  /** The app of the message, where there is one. */
+  id?: string
+  /** Links beside the one to Explore, in place of that of the message. */
+  links?: string
+}
+
+/** Returns a message page in the viewer's style. */
 export function messageResponse(
   pages: Pages,
   word: MessageName,
-  done?: number,
-  next = '',
+  { progress, id = '', links = linkOf(word, id) }: MessageOptions = {},
 ): Response {
   const { status, title, text } = messages[word]
-  const signIn = `/sign-in${next && `?next=${encodeURIComponent(next)}`}`
-  const links =
-    word === 'not_found' ? `<a class=quiet href="${signIn}">${escapeHtml(t('Sign in'))}</a>` : ''
-  const body = messagePage(t(title), t(text), pages.assets(), { progress: done, links })
+  const body = messagePage(t(title), t(text), pages.assets(), { progress, links })
   const { messageStyle, live } = pages.assets()
   const ancestors = word === 'not_embedded' ? '*' : undefined
-  const headers = messageHeaders(
-    messageStyle.hash,
-    done === undefined ? undefined : live.hash,
-    ancestors,
-  )
+  const script = progress === undefined ? undefined : live.hash
+  const headers = messageHeaders(messageStyle.hash, script, ancestors)
   return new Response(body, { status, headers })
 }
 
@@ -133,9 +148,10 @@ async function openPage(
   if (!page || !mayOpen) return closedResponse(pages, id, isEmbed ? undefined : page?.app.lockedAt)
   const { state } = page.app
   if (state === 'building') {
-    return messageResponse(pages, state, (await pages.source.buildProgress?.(page.app)) ?? 0)
+    const progress = (await pages.source.buildProgress?.(page.app)) ?? 0
+    return messageResponse(pages, state, { progress })
   }
-  if (state !== 'live') return messageResponse(pages, state)
+  if (state !== 'live') return messageResponse(pages, state, { id })
   // Browsers send frames of other sites no cookie that opens a restricted app.
   const canEmbed = page.app.embeds === true && !page.app.restricted && pages.embedders.length > 0
   if (isEmbed && !canEmbed) return messageResponse(pages, 'not_embedded')
@@ -291,7 +307,8 @@ async function recordVisitor(
 /** Leads to the page that asks for a password, or says that there is no app. */
 function closedResponse(pages: Pages, id: string, location: string | undefined): Response {
   const next = idPattern.test(id) ? `/a/${id}` : ''
-  if (location === undefined) return messageResponse(pages, 'not_found', undefined, next)
+  if (location === undefined)
+    return messageResponse(pages, 'not_found', { links: signInLink(next) })
   return new Response(null, { status: 303, headers: { location, 'cache-control': 'no-store' } })
 }
 

@@ -31,6 +31,7 @@ export const people = {
     status: 409,
     message:
       'This claim code has already been used. Have the agent create a new one: POST /me/claim.',
+    onPage: 'This claim code has already been used. Ask the agent for a new claim link.',
   },
   code_expired: {
     status: 410,

@@ -35,14 +35,19 @@ interface SiteParts {
 /** Creates the site: hosted pages, web pages, guides for agents and metrics. */
 export function createSite(ctx: AppContext, { files, pages, readOpenApi }: SiteParts) {
   const layout = createLayout(files, ctx)
-  return createApp(ctx, ({ request, error, isUnknownRoute, allowedMethods, internalError }) => {
-    const allowed = isUnknownRoute ? allowedMethods() : []
-    if (request.method === 'OPTIONS' && allowed.length > 0) return optionsResponse(allowed)
-    if (isUnknownRoute && isProgram(request)) return wrongBaseUrl(request, ctx.urls, allowed)
-    const page = isUnknownRoute ? unknownPage(request.method, allowed) : errorPage(error)
-    const input = { ctx, layout, request, query: queryOf(request) }
-    return sendErrorPage(input, page ?? internalError(internalErrorPage))
-  })
+  return createApp(
+    ctx,
+    async ({ request, error, isUnknownRoute, allowedMethods, internalError }) => {
+      const allowed = isUnknownRoute ? allowedMethods() : []
+      if (request.method === 'OPTIONS' && allowed.length > 0) return optionsResponse(allowed)
+      if (isUnknownRoute && isProgram(request)) return wrongBaseUrl(request, ctx.urls, allowed)
+      const input = { ctx, layout, request, query: queryOf(request) }
+      const page = isUnknownRoute
+        ? unknownPage(request.method, allowed)
+        : await errorPage(input, error)
+      return sendErrorPage(input, page ?? internalError(internalErrorPage))
+    },
+  )
     .onTransform({ as: 'global' }, ({ params }) => checkPath(params))
     .use(metricsRoute(ctx))
     .use(guideFiles(ctx, readOpenApi))

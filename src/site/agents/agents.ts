@@ -254,7 +254,10 @@ export const agentRoutes = (ctx: AppContext, layout: Layout) =>
         (req, message) => getClaimPage(req, code, message),
       ),
     )
-    .get('/claim', () => redirectTo('/agents'))
+    .get('/claim', ({ input: { query } }) => {
+      const code = normalizeCode(query.get('code') ?? '')
+      return redirectTo(code === '' ? '/agents' : `/claim/${code}`)
+    })
     .post('/claim', ({ input }) =>
       userForm(
         input,
