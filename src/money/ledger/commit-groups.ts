@@ -10,6 +10,16 @@ import type { SettledRow } from './settlement-rows.ts'
 import type { Unit, UnitResult } from './units.ts'
 import { LedgerView } from './view.ts'
 
+/** A group took too long. Its units may still be committed, until `ended` resolves. */
+export class LateCommit extends DatabaseBusy {
+  constructor(
+    ms: number,
+    readonly ended: Promise<void>,
+  ) {
+    super(`No commit of charges within ${ms} ms.`)
+  }
+}
+
 const waitingUnitsMax = 10_000
 const groupUnitsMax = 256
 
@@ -84,7 +94,7 @@ export class CommitGroups {
 
   /**
    * `limitMs` is how long a group may take, because a stopped PostgreSQL server never responds. Its
-   * units are rejected with DatabaseBusy then, and may still be committed.
+   * units are rejected with LateCommit then.
    */
   constructor(readonly limitMs: number) {}
 
@@ -112,12 +122,13 @@ export class CommitGroups {
     let group: WaitingUnit[] | undefined
     const take = (): WaitingUnit[] => (group ??= this.#take(kind))
     const late = Promise.withResolvers<void>()
+    const ended = commitGroup(ctx, take, kind === 'soft')
     const timer = setTimeout(() => {
-      const error = new DatabaseBusy(`No commit of charges within ${this.limitMs} ms.`)
+      const error = new LateCommit(this.limitMs, ended)
       for (const { reject } of take()) reject(error)
       late.resolve()
     }, this.limitMs)
-    await Promise.race([commitGroup(ctx, take, kind === 'soft'), late.promise])
+    await Promise.race([ended, late.promise])
     clearTimeout(timer)
     this.#states[kind] = 'idle'
     this.#schedule(ctx)

@@ -5,13 +5,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { Type } from '@sinclair/typebox'
+import { eq } from 'drizzle-orm'
 
 import { dialect } from '../../kernel/db/columns.ts'
 import type { Engine } from '../../kernel/db/engine.ts'
+import { DatabaseBusy } from '../../kernel/db/error.ts'
 import { replicas } from '../../kernel/db/replicas/tables.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { fromCredits as credits, zero } from '../../kernel/money.ts'
-import { hour, minute } from '../../kernel/time.ts'
+import { hour, minute, second } from '../../kernel/time.ts'
 import { Journal } from '../../store/journal.ts'
 import { catchError } from '../../testing/catch-error.ts'
 import {
@@ -236,6 +238,27 @@ test('a hanging database is given up on and its late commit counts once', async 
   opened.resolve()
   await settled()
   expect(await annHas()).toMatchObject({ balance: credits(97), held: zero })
+})
+
+test('a hold that commits after its call was given up on is released', async () => {
+  const { db } = ledger
+  const opened = Promise.withResolvers<void>()
+  const hanging: TestLedger = { ...ledger, db: { ...db } }
+  hanging.db.tx = async (unit) => {
+    await opened.promise
+    return db.tx(unit)
+  }
+  const never = () => Promise.reject(new Error('it ran'))
+  const given = withHold(hanging, holdRequest('r', 10, { onExpiry: 'settle' }), never)
+  expect(await catchError(given)).toBeInstanceOf(DatabaseBusy)
+  await settled()
+  opened.resolve()
+  const isReleased = async () => {
+    const [hold] = await db.read.select().from(holds).where(eq(holds.ref, 'r'))
+    return hold?.state === 'released'
+  }
+  await until(isReleased, 10 * second)
+  expect(await annHas()).toMatchObject({ balance: credits(100), held: zero })
 })
 
 test('an open hold without its work ends at its deadline, and not before', async () => {

@@ -1,5 +1,6 @@
 import { ApiError } from '../../kernel/errors.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
+import { LateCommit } from './commit-groups.ts'
 import { clampCharge, createHold, type Hold, type HoldRequest } from './holds.ts'
 import { isFinal, type PaymentContext, releaseOf } from './outcomes.ts'
 import type { SettlementRow } from './settlement-rows.ts'
@@ -41,9 +42,11 @@ async function holdMaxCost(ctx: PaymentContext, request: HoldRequest): Promise<H
       : new ApiError('ref_conflict', { ref })
   } catch (error) {
     if (!isTwin) pendingSettlements.cancel(ref)
+    const release = () => void pendingSettlements.keep(ctx, releaseOf({ ref, id: own.id }))
+    // A release before a late commit would find no hold.
+    if (error instanceof LateCommit) void error.ended.then(release)
     // PostgreSQL may have committed the hold although its response was lost.
-    if (db.kind === 'postgres' && !(error instanceof ApiError))
-      void pendingSettlements.keep(ctx, releaseOf({ ref, id: own.id }))
+    else if (db.kind === 'postgres' && !(error instanceof ApiError)) release()
     throw error
   }
 }
