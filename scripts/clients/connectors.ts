@@ -11,10 +11,9 @@ import { minute } from '../../src/kernel/time.ts'
 import { claimAgent, signUp } from '../../src/testing/fixtures/form-browser.ts'
 import { startMcpTestServer } from '../../src/testing/fixtures/mcp-server.ts'
 import { approveAt, revokeFirst } from '../../src/testing/fixtures/oauth-client.ts'
-import { makeHome, spawn } from './agent.ts'
+import { installMs, makeHome, spawn } from './agent.ts'
 
 const clientPackage = 'mcp==2.3.0'
-const installMs = 600_000
 const program = join(import.meta.dir, 'programs/connect.py')
 
 const home = makeHome()

@@ -15,7 +15,7 @@ import {
 } from '../../src/testing/fakes/demo-upstreams.ts'
 import { startChain } from '../../src/testing/fixtures/chain.ts'
 import { startPaidServer } from '../../src/testing/fixtures/payments.ts'
-import { makeHome, spawn } from './agent.ts'
+import { installMs, makeHome, spawn } from './agent.ts'
 import { demoModel } from './every-kind.ts'
 
 interface PythonClient {
@@ -48,7 +48,6 @@ const clients: Record<string, PythonClient> = {
   x402: { packages: 'x402[httpx,evm]==2.25.0 openai==2.54.0', pays: true },
 }
 
-const installMs = 1_200_000
 const documented = 'http://localhost:3000'
 const docs = await Bun.file(join(import.meta.dir, '../../docs/clients.md')).text()
 const section = /\n## Python\n([\s\S]*?)\n(?=## |\[Gateway decisions\])/.exec(docs)?.[1] ?? ''
