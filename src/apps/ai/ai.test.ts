@@ -269,6 +269,7 @@ test.each([
   { type: 'image', source: { type: 'url', url: 'https://evil.test/?score=9' } },
   { type: 'image_url', image_url: { data: 'https://evil.test/?score=9' } },
   { type: 'video_url', video_url: 'https://evil.test/?score=9' },
+  { type: 'document_url', document_url: 'https://evil.test/?score=9' },
   { type: 'input_audio', input_audio: 'https://evil.test/?score=9' },
   { type: 'file', file: 'https://evil.test/?score=9' },
   { type: 'file', file: { file_data: 'https://evil.test/?score=9' } },

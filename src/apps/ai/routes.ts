@@ -113,7 +113,7 @@ const base64Bytes = (text: string): number => Math.floor((text.length * 3) / 4)
 
 /** Fields that name what is elsewhere. An address would carry data out of the page. */
 const remoteFields = new Set(
-  'url image_url video_url input_audio file file_url fileUri file_uri'.split(' '),
+  'url image_url video_url document_url input_audio file file_url fileUri file_uri'.split(' '),
 )
 const storedFields = new Set(['file_id', 'fileId'])
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import type { Json } from '../../kernel/schema.ts'
-import { type ApiName, apiNames, apis } from '../../testing/conversations/apis.ts'
+import { allNames, type ApiName, apis } from '../../testing/conversations/apis.ts'
 import { writeDetails } from '../openai-chat/thinking.ts'
 import { type ChatEvent, eventsOf, gather } from './chat-event.ts'
 import type { Message } from './chat-request.ts'
@@ -35,6 +35,9 @@ test('every id of a call comes back, in letters that every client takes', () => 
 /** A response with a call whose upstream sends ids neither for it nor for itself. */
 const withoutIds: Record<ApiName, Json> = {
   chat: { choices: [{ message: { tool_calls: [{ function: { name: 'f', arguments: '{}' } }] } }] },
+  mistral: {
+    choices: [{ message: { tool_calls: [{ id: '', function: { name: 'f', arguments: {} } }] } }],
+  },
   openrouter: { choices: [{ message: { function_call: { name: 'f', arguments: '{}' } } }] },
   responses: { output: [{ type: 'function_call', name: 'f', arguments: '{}' }] },
   messages: { content: [{ type: 'tool_use', name: 'f', input: {} }] },
@@ -42,7 +45,7 @@ const withoutIds: Record<ApiName, Json> = {
   cohere: { message: { tool_calls: [{ function: { name: 'f', arguments: '{}' } }] } },
 }
 
-test.each(apiNames)('a call without an id gets one that no other turn has (%s)', (name) => {
+test.each(allNames)('a call without an id gets one that no other turn has (%s)', (name) => {
   const idsOf = () =>
     apis[name].upstream
       .readWhole(withoutIds[name])

@@ -7,6 +7,10 @@ const signatures: readonly [start: RegExp, type: string][] = [
   [/^\/9j\//, 'image/jpeg'],
   [/^R0lGOD/, 'image/gif'],
   [/^UklGR.{6}XRUJQ/, 'image/webp'],
+  [/^UklGR.{6}XQVZF/, 'audio/wav'],
+  // ID3, or a frame of MPEG layer 3.
+  [/^(SUQz|\/\/[I-Po-v])/, 'audio/mpeg'],
+  [/^ZkxhQ/, 'audio/flac'],
   [/^JVBERi/, 'application/pdf'],
 ]
 

@@ -3,7 +3,13 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
 import type { Json } from '../../kernel/schema.ts'
-import { type ApiName, apiNames, apis, through } from '../../testing/conversations/apis.ts'
+import {
+  allNames,
+  type ApiName,
+  apiNames,
+  apis,
+  through,
+} from '../../testing/conversations/apis.ts'
 import { comparable, wordsIn } from '../../testing/conversations/comparable.ts'
 import { type Can, type Feature, features } from '../../testing/conversations/features.ts'
 import {
@@ -20,7 +26,6 @@ import {
 import { isThorough, testSeed } from '../../testing/thorough.ts'
 import { EventReader } from '../events.ts'
 import { createUsage } from '../models/usage.ts'
-import { createChatClient } from '../openai-chat/write.ts'
 import {
   type ChatEvent,
   type Choice,
@@ -40,6 +45,10 @@ const lacks: Record<ApiName, ReadonlySet<Feature>> = {
   // A tool message has text only. Thoughts of others than Anthropic have no field.
   chat: features(`allowedTools failedResult order resultMedia signedByGoogle signedByOpenAi`),
   openrouter: features(`allowedTools failedResult order resultMedia`),
+  mistral: features(`
+    allowedTools cacheMarks callSignature custom failedResult longIds order resultMedia
+    signedByAnthropic signedByGoogle signedByOpenAi video wholeCache
+  `),
   // Its thoughts are encrypted. This gateway takes no files by address from its clients, and a
   // custom tool of them is a function with one string.
   responses: features(`
@@ -72,6 +81,7 @@ const rejected = ['audio', 'choices', 'customTool', 'fileUrl', 'logprobs', 'pdf'
 const lacksInResponse: Record<ApiName, ReadonlySet<Feature>> = {
   chat: new Set(),
   openrouter: new Set(),
+  mistral: features('callSignature'),
   responses: features('callSignature choices citedText custom'),
   messages: features('callSignature choices citedRange custom declined logprobs'),
   gemini: features('citedRange citedText custom declined'),
@@ -79,6 +89,7 @@ const lacksInResponse: Record<ApiName, ReadonlySet<Feature>> = {
 }
 
 const pairs = apiNames.flatMap((first) => apiNames.map((second) => [first, second] as const))
+const toMistral = apiNames.map((first) => [first, 'mistral'] as const)
 const numRuns = isThorough ? 2_000 : 40
 const settings = { numRuns, seed: testSeed }
 
@@ -99,30 +110,33 @@ describe(`every pair of APIs (seed ${testSeed})`, () => {
     )
   })
 
-  test.each(pairs)('what only %s can say reaches %s in words', (first, second) => {
-    const both: Can = (feature) => !lacks[first].has(feature) && !lacks[second].has(feature)
-    const can: Can = (feature) =>
-      !lacks[first].has(feature) &&
-      !(rejected.some((one) => one === feature) && lacks[second].has(feature))
-    fc.assert(
-      fc.property(requestWith(can), (request) => {
-        const sent = through(first, request)
-        const there = through(second, sent)
-        const all = wordsIn(there.messages, both).join('\n').replace(/\s+/g, '')
-        for (const words of wordsIn(sent.messages, both)) {
-          expect(all).toContain(words.replace(/\s+/g, ''))
-        }
-        const shown = (one: MediaPart) => JSON.stringify(one.source)
-        expect(mediaIn(there.messages).map(shown).toSorted()).toEqual(
-          mediaIn(sent.messages).map(shown).toSorted(),
-        )
-        expect(there.tools.map(({ name }) => name)).toEqual(
-          offered(sent, both).map(({ name }) => name),
-        )
-      }),
-      settings,
-    )
-  })
+  test.each([...pairs, ...toMistral])(
+    'what only %s can say reaches %s in words',
+    (first, second) => {
+      const both: Can = (feature) => !lacks[first].has(feature) && !lacks[second].has(feature)
+      const can: Can = (feature) =>
+        !lacks[first].has(feature) &&
+        !(rejected.some((one) => one === feature) && lacks[second].has(feature))
+      fc.assert(
+        fc.property(requestWith(can), (request) => {
+          const sent = through(first, request)
+          const there = through(second, sent)
+          const all = wordsIn(there.messages, both).join('\n').replace(/\s+/g, '')
+          for (const words of wordsIn(sent.messages, both)) {
+            expect(all).toContain(words.replace(/\s+/g, ''))
+          }
+          const shown = (one: MediaPart) => JSON.stringify(one.source)
+          expect(mediaIn(there.messages).map(shown).toSorted()).toEqual(
+            mediaIn(sent.messages).map(shown).toSorted(),
+          )
+          expect(there.tools.map(({ name }) => name)).toEqual(
+            offered(sent, both).map(({ name }) => name),
+          )
+        }),
+        settings,
+      )
+    },
+  )
 })
 
 /** The tools that a model may call. An API without such a choice gets no others. */
@@ -225,7 +239,7 @@ const shown = (choices: Choice[]) =>
   }))
 
 describe('every API', () => {
-  test.each(apiNames)('%s reads the responses that it writes, whole and streamed', async (name) => {
+  test.each(allNames)('%s reads the responses that it writes, whole and streamed', async (name) => {
     const { upstream, client } = apis[name]
     const can: Can = (feature) => !lacksInResponse[name].has(feature)
     const choices = fc.array(choice(name, can), { minLength: 1, maxLength: can('choices') ? 2 : 1 })
@@ -264,16 +278,8 @@ describe('every API', () => {
 const question = { role: 'user', content: 'w' }
 const chatTurn = ({ choices }: Json): Json => ({ messages: [question, Object(choices)[0].message] })
 
-const mistral = {
-  decode: apis.chat.decode,
-  client: () =>
-    createChatClient({ model: 'm', id: 'own', created: 1, wantsUsage: true, flavor: 'mistral' }),
-}
-const clients = { ...apis, mistral }
-const clientNames = [...apiNames, 'mistral'] as const
-
 /** The next requests of clients, with the response that they got. */
-const nextRequest: Record<keyof typeof clients, (response: Json) => Json> = {
+const nextRequest: Record<ApiName, (response: Json) => Json> = {
   mistral: chatTurn,
   chat: chatTurn,
   openrouter: chatTurn,
@@ -286,8 +292,8 @@ const nextRequest: Record<keyof typeof clients, (response: Json) => Json> = {
 }
 
 describe('a client', () => {
-  test.each(clientNames)('of %s sends the thoughts of every model back to it', async (name) => {
-    const { client, decode } = clients[name]
+  test.each(allNames)('of %s sends the thoughts of every model back to it', async (name) => {
+    const { client, decode } = apis[name]
     const thought = thoughts(() => true)
     const call = callPart((feature) => feature === 'callSignature')
     const response = fc.tuple(thought, word, fc.array(call, { maxLength: 2 }))

@@ -205,6 +205,66 @@ describe('a request that upstreams refuse is repaired', () => {
     ])
   })
 
+  const pdf = 'data:application/pdf;base64,JVBERi0xLjQ='
+  const fileOf = (file_data: string, filename?: string) => ({
+    type: 'file',
+    file: { ...(filename && { filename }), file_data },
+  })
+  const documentOf = (document_url: string, document_name?: string | null) => ({
+    type: 'document_url',
+    document_url,
+    ...(document_name !== undefined && { document_name }),
+  })
+  const audioOf = (data: string, format: string) => ({
+    type: 'input_audio',
+    input_audio: { data, format },
+  })
+  const [wav, mp3] = ['UklGRgECAwRXQVZF', '//uQxAAA']
+
+  test('documents and audio of Mistral’s clients', () => {
+    const parts = [
+      documentOf(pdf, 'deed.pdf'),
+      documentOf('https://a.example/b.pdf', null),
+      documentOf('data:application/octet-stream;base64,JVBERi0xLjQ='),
+      { type: 'input_audio', input_audio: wav },
+      { type: 'input_audio', input_audio: mp3 },
+      { type: 'input_audio', input_audio: `data:audio/flac;base64,ZkxhQw==` },
+    ]
+    expect(sentMessages([user(parts)])).toEqual([
+      user([
+        fileOf(pdf, 'deed.pdf'),
+        fileOf('https://a.example/b.pdf'),
+        fileOf(pdf),
+        audioOf(wav, 'wav'),
+        audioOf(mp3, 'mp3'),
+        audioOf('ZkxhQw==', 'flac'),
+      ]),
+    ])
+  })
+
+  test('documents and audio for Mistral', () => {
+    const parts = [
+      fileOf(pdf, 'deed.pdf'),
+      fileOf('https://a.example/b.pdf'),
+      audioOf(wav, 'wav'),
+      imageOf('https://a.example/b.png'),
+    ]
+    const expected = [
+      documentOf(pdf, 'deed.pdf'),
+      documentOf('https://a.example/b.pdf'),
+      { type: 'input_audio', input_audio: wav },
+      imageOf('https://a.example/b.png'),
+    ]
+    for (const part of parts) {
+      expect(sentMessages([user([part])], mistral)).toEqual([user([expected[parts.indexOf(part)]])])
+    }
+    expect(sentMessages([user(parts)], mistral)).toEqual([user(expected)])
+    expect(sentMessages([user(expected)], mistral)).toEqual([user(expected)])
+    expect(written({ messages: [user(parts)] }, mistral).messages).toEqual([user(expected)])
+    const upload = { type: 'file', file_id: 'file-1' }
+    expect(sentMessages([user([upload])], mistral)).toEqual([user([upload])])
+  })
+
   test('an empty list as the content of calls', () => {
     const calls = { tool_calls: [fn('c1', 'f', '{}')] }
     const result = { role: 'tool', tool_call_id: 'c1', content: 'x' }

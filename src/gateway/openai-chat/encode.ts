@@ -273,7 +273,7 @@ function encodeMessages(messages: readonly Message[], family: Family): Json[] {
 
 /** Returns whether a family refuses messages that others take, or loses what they say. */
 function needsRewrite(messages: unknown, family: Family): boolean {
-  const { thinking, hasCacheMarks, callId, hasStrictTurns } = family
+  const { thinking, hasCacheMarks, callId, hasStrictTurns, hasBareMedia } = family
   const sent = recordsIn(messages)
   if (hasStrictTurns && sent.some((message, at) => isOutOfTurn(message, sent[at - 1]))) return true
   const last = sent.at(-1)
@@ -282,13 +282,17 @@ function needsRewrite(messages: unknown, family: Family): boolean {
     const calls = recordsIn(message.tool_calls)
     const ids = [...calls.map(({ id }) => id), message.tool_call_id]
     if (callId && ids.some((id) => typeof id === 'string' && callId(id) !== id)) return true
-    const marked = [message, ...recordsIn(message.content), ...calls]
-    if (!hasCacheMarks && marked.some(isMarked)) return true
+    const parts = recordsIn(message.content)
+    if (hasBareMedia && parts.some(hasWrappedMedia)) return true
+    if (!hasCacheMarks && [message, ...parts, ...calls].some(isMarked)) return true
     if (message.role !== 'assistant' || !hasThinking(message)) return false
     if (thinking === 'details') return !message.reasoning_details && readDetails(message).length > 0
     return thinking !== 'reasoning_content' || textOf(message.reasoning_content) === ''
   })
 }
+
+const hasWrappedMedia = ({ file, input_audio }: Json): boolean =>
+  isRecord(file) || isRecord(input_audio)
 
 const isOutOfTurn = ({ role }: Json, before: Json | undefined): boolean =>
   role === 'user' && before?.role === 'tool'
@@ -345,7 +349,7 @@ class MessageWriter {
 
   private addUser({ content, extra }: UserMessage): void {
     const parts = content.map((part) =>
-      isMedia(part) ? writeMedia(part, this.hasMarks) : this.writeText(part),
+      isMedia(part) ? writeMedia(part, this.family) : this.writeText(part),
     )
     const all = [...this.media, ...parts]
     this.media = []
@@ -361,7 +365,7 @@ class MessageWriter {
       texts.push({ type: 'text', text: 'The media of this result are in the next message.' })
       this.media.push(
         { type: 'text', text: `Media of the result of ${id}:` },
-        ...media.map((part) => writeMedia(part, this.hasMarks)),
+        ...media.map((part) => writeMedia(part, this.family)),
       )
     }
     // Chats have no field for a failed call.
@@ -387,7 +391,7 @@ class MessageWriter {
       others.length > 0
         ? [
             ...texts.map((part) => this.writeText(part)),
-            ...others.map((part) => writeMedia(part, this.hasMarks)),
+            ...others.map((part) => writeMedia(part, this.family)),
           ]
         : this.writeTexts(texts)
     const isBare = written === '' && (calls.length > 0 || declined.length > 0)

@@ -22,6 +22,8 @@ export interface Family {
   hasExtraContent?: boolean
   /** It rejects a user after a tool, and a turn of the model at the end without `prefix`. */
   hasStrictTurns?: boolean
+  /** It takes a document as Mistral's `document_url` only, and audio as a string. */
+  hasBareMedia?: boolean
   /** Its maximum of texts that end the output. */
   stopsMax?: number
   /** Its name of `seed`, which it rejects. */
@@ -99,6 +101,7 @@ const families = {
   mistral: {
     fields: fields('document_image_limit document_page_limit prompt_mode safe_prompt'),
     hasStrictTurns: true,
+    hasBareMedia: true,
     seedName: 'random_seed',
     thinking: 'parts',
     callId: (id) => (/^[a-zA-Z0-9]{9}$/.test(id) ? id : shortId(id)),

@@ -3,9 +3,10 @@ import { isMarked, markOf } from '../conversation/cache-mark.ts'
 import type { MediaPart, MediaSource } from '../conversation/chat-request.ts'
 import { dataUrlOf, mediaTypeOf, parseDataUrl } from '../conversation/media.ts'
 import { invalidField } from '../fields.ts'
+import type { Family } from './families.ts'
 
-/** The parts of a chat that are not text (document 2, section 4). */
-export const mediaKinds = ['image_url', 'file', 'input_audio', 'video_url'] as const
+/** The parts of a chat that are not text (document 2, section 4), and Mistral's with a PDF. */
+export const mediaKinds = ['image_url', 'file', 'input_audio', 'video_url', 'document_url'] as const
 export type MediaKind = (typeof mediaKinds)[number]
 
 const typeOf = {
@@ -13,6 +14,7 @@ const typeOf = {
   file: 'file',
   input_audio: 'audio',
   video_url: 'video',
+  document_url: 'file',
 } as const
 
 /** The kinds of parts by the types of media. */
@@ -32,6 +34,7 @@ const unlabelled = {
   file: 'application/pdf',
   input_audio: 'audio/wav',
   video_url: 'video/mp4',
+  document_url: 'application/pdf',
 }
 
 /**
@@ -39,8 +42,9 @@ const unlabelled = {
  * may refuse it as it was sent. Throws `bad_request`.
  */
 export function readMedia(kind: MediaKind, part: Json): { media: MediaPart; isRepaired: boolean } {
-  const { type: _, [kind]: value, file_id, cache_control: __, ...outer } = part
-  const inner = isRecord(value) ? value : { url: value }
+  const { type: _, [kind]: value, file_id, document_name, cache_control: __, ...outer } = part
+  // Mistral's clients send a string: base64 of audio, else an address.
+  const inner = isRecord(value) ? value : { [kind === 'input_audio' ? 'data' : 'url']: value }
   const { file_id: innerId, filename, detail, format, cache_control: ___, ...others } = inner
   const name = contentNames.find((one) => typeof inner[one] === 'string') ?? 'url'
   const { [name]: found, ...rest } = others
@@ -53,19 +57,24 @@ export function readMedia(kind: MediaKind, part: Json): { media: MediaPart; isRe
     id === undefined
       ? readSource(kind, content, asString(format), name === 'url')
       : { source: { fileId: id }, isRepaired: false }
-  const extra = { ...outer, ...(Object.keys(rest).length > 0 && { [kind]: rest }) }
+  const type = typeOf[kind]
+  const extra = { ...outer, ...(Object.keys(rest).length > 0 && { [kindOf[type]]: rest }) }
+  const sentName = filename ?? document_name
   return {
     media: {
-      type: typeOf[kind],
+      type,
       source,
-      ...(typeof filename === 'string' && { filename }),
+      ...(typeof sentName === 'string' && { filename: sentName }),
       ...(typeof detail === 'string' && { detail }),
       ...((isMarked(part) || isMarked(inner)) && { isCached: true }),
       ...(Object.keys(extra).length > 0 && { extra }),
     },
-    // Mistral's form of an address.
+    // Others refuse Mistral's strings and its document_url.
     isRepaired:
-      isRepaired || isMarked(inner) || (id === undefined && !isRecord(value) && content !== ''),
+      isRepaired ||
+      isMarked(inner) ||
+      kind === 'document_url' ||
+      (id === undefined && !isRecord(value) && content !== ''),
   }
 }
 
@@ -88,35 +97,39 @@ function readSource(
   return { source: { data: content, mediaType: mediaTypeOf(content, label) }, isRepaired: false }
 }
 
-/** Writes a media part. Throws `bad_request` for sound by its address, which no upstream takes. */
-export function writeMedia(media: MediaPart, hasMarks: boolean): Json {
+/** Writes a media part. Throws `bad_request` for audio by its address, where it must be data. */
+export function writeMedia(media: MediaPart, { hasCacheMarks, hasBareMedia }: Family): Json {
   const { type, source, filename, detail, isCached, extra } = media
   const kind = kindOf[type]
   const { [kind]: rest, ...outer } = extra ?? {}
-  const mark = hasMarks ? markOf(isCached) : {}
+  const mark = hasCacheMarks ? markOf(isCached) : {}
   if ('fileId' in source) return { type: kind, ...outer, file_id: source.fileId, ...mark }
-  const more = { ...(detail !== undefined && { detail }), ...(isRecord(rest) && rest) }
-  return {
-    type: kind,
-    ...outer,
-    [kind]: { ...contentOf(kind, source, filename), ...more },
-    ...mark,
+  const address = 'url' in source ? source.url : dataUrlOf(source)
+  if (hasBareMedia && type === 'file') {
+    return {
+      type: 'document_url',
+      document_url: address,
+      ...(filename !== undefined && { document_name: filename }),
+    }
   }
+  if (hasBareMedia && type === 'audio') {
+    return { type: kind, input_audio: 'data' in source ? source.data : address }
+  }
+  const content = {
+    ...(kind === 'input_audio' ? audioOf(source) : addressOf(kind, address, filename)),
+    ...(detail !== undefined && { detail }),
+    ...(isRecord(rest) && rest),
+  }
+  return { type: kind, ...outer, [kind]: content, ...mark }
 }
 
-function contentOf(
-  kind: MediaKind,
-  source: Exclude<MediaSource, { fileId: string }>,
-  filename: string | undefined,
-): Json {
-  if (kind === 'input_audio') {
-    if ('data' in source) return { data: source.data, format: formatOf(source.mediaType) }
-    throw invalidField('messages', 'This model takes audio as data. Send no URL of it.')
-  }
-  const url = 'url' in source ? source.url : dataUrlOf(source)
-  if (kind !== 'file') return { url }
-  return { ...(filename !== undefined && { filename }), file_data: url }
+function audioOf(source: MediaSource): Json {
+  if ('data' in source) return { data: source.data, format: formatOf(source.mediaType) }
+  throw invalidField('messages', 'This model takes audio as data. Send no URL of it.')
 }
+
+const addressOf = (kind: MediaKind, url: string, filename: string | undefined): Json =>
+  kind === 'file' ? { ...(filename !== undefined && { filename }), file_data: url } : { url }
 
 /** Returns OpenAI's name of an audio format. */
 const formatOf = (mediaType: string): string =>

@@ -26,11 +26,27 @@ import {
 } from './thinking.ts'
 
 /**
- * The client's API: OpenAI's; OpenRouter's, which has more fields for thinking; or Mistral's, whose
- * clients read thinking from the content, each tool call from one chunk, and the usage of every
- * stream from its last chunk.
+ * The client's API: OpenAI's; Groq's, whose clients know thinking by another name; OpenRouter's,
+ * which has more fields for it; or Mistral's, whose clients read thinking from the content, each
+ * tool call from one chunk, and the usage of every stream from its last chunk.
  */
-export type Flavor = 'openai' | 'openrouter' | 'mistral'
+export type Flavor = 'openai' | 'groq' | 'openrouter' | 'mistral'
+
+/** The fields of a message in which clients read the text of thinking. */
+const thinkingNames: Record<Flavor, readonly string[]> = {
+  openai: ['reasoning_content'],
+  groq: ['reasoning'],
+  openrouter: ['reasoning_content', 'reasoning'],
+  mistral: [],
+}
+
+/** Returns the text of thinking in the fields of a client. */
+export const thinkingFields = (text: string, flavor: Flavor): Json =>
+  text === '' ? {} : Object.fromEntries(thinkingNames[flavor].map((name) => [name, text]))
+
+/** Returns whether a message, or a delta, has thinking in all fields of a client. */
+export const hasThinkingFields = (message: Json, flavor: Flavor): boolean =>
+  thinkingNames[flavor].every((name) => textOf(message[name]) !== '')
 
 /** The options of a client of the chat API. */
 export interface ChatWriterOptions {
@@ -191,8 +207,7 @@ function writeThinking(choice: Choice, flavor: Flavor): Json {
     ...signed.flatMap(({ id, signature }) => callDetail(portableId(id), signature)),
   ]
   return {
-    ...(text !== '' && { reasoning_content: text }),
-    ...(text !== '' && isOpenRouter && { reasoning: text }),
+    ...thinkingFields(text, flavor),
     // LiteLLM's clients send only these back.
     ...blocksField(thoughts),
     ...(details.length > 0 && {
@@ -218,10 +233,8 @@ const lacksBlocks = (message: Json, flavor: Flavor): boolean =>
 const hasForeignContent = (message: Json, flavor: Flavor): boolean =>
   flavor === 'mistral'
     ? hasOtherThinking(message)
-    : Array.isArray(message.content) || lacksReasoningContent(message)
-
-const lacksReasoningContent = ({ reasoning_content, ...message }: Json): boolean =>
-  textOf(reasoning_content) === '' && thinkingTextOf(message) !== ''
+    : Array.isArray(message.content) ||
+      (thinkingTextOf(message) !== '' && !hasThinkingFields(message, flavor))
 
 /** Returns whether a message, or a delta, has thinking where Mistral's clients do not look. */
 export const hasOtherThinking = (message: Json): boolean =>

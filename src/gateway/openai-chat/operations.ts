@@ -53,6 +53,14 @@ export const completeChat = (
     },
   })
 
+const groqClients = /\b(Groq|ai-sdk\/groq)\//
+
+/** Returns the API of a client by its name. */
+function flavorOf(headers: Headers): Flavor {
+  if (isMistralClient(headers)) return 'mistral'
+  return groqClients.test(headers.get('user-agent') ?? '') ? 'groq' : 'openai'
+}
+
 const createChatCompletion = paidOperation({
   id: 'create_chat_completion',
   route: 'POST /chat/completions',
@@ -67,9 +75,7 @@ const createChatCompletion = paidOperation({
   output: [schemas.CompletionSchema, schemas.ChunksSchema],
   errors: schemas.chatErrors,
   run: (ctx, spender, body, call, { headers }) =>
-    completeChat(ctx, spender, body, call, {
-      flavor: isMistralClient(headers) ? 'mistral' : 'openai',
-    }),
+    completeChat(ctx, spender, body, call, { flavor: flavorOf(headers) }),
 })
 
 /** Chat completions (document 2, POST /v1/chat/completions). */

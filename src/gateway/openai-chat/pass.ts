@@ -6,9 +6,11 @@ import {
   type ChatWriterOptions,
   type Flavor,
   hasOtherThinking,
+  hasThinkingFields,
   needsRepair,
   ownHead,
   repairMessage,
+  thinkingFields,
   withoutThinking,
   writeCallPieces,
   writeUsage,
@@ -116,11 +118,11 @@ export class PassedChunks {
     const text = events
       .map((event) => (event.type === 'thinking' && event.choice === choice ? event.text : ''))
       .join('')
-    if (flavor === 'openai') {
-      const isThere = text === '' || textOf(delta.reasoning_content) !== ''
-      return isThere ? delta : { ...delta, reasoning_content: text }
-    }
     if (flavor === 'openrouter') return this.withOwnDetails(delta, choice, events, text)
+    if (flavor !== 'mistral') {
+      const isThere = text === '' || hasThinkingFields(delta, flavor)
+      return isThere ? delta : { ...delta, ...thinkingFields(text, flavor) }
+    }
     if (!hasOtherThinking(delta)) return delta
     const signed = events.flatMap((event): Detail[] => {
       if (!('choice' in event) || event.choice !== choice) return []
@@ -148,7 +150,7 @@ export class PassedChunks {
     const written = [...(text === '' ? [] : [textDetail(text, index)]), ...writeDetails(signed)]
     return {
       ...delta,
-      ...(text !== '' && { reasoning_content: text, reasoning: text }),
+      ...thinkingFields(text, 'openrouter'),
       ...(!isSame && written.length > 0 && { reasoning_details: written }),
     }
   }
@@ -180,7 +182,8 @@ export class PassedChunks {
   private repairDelta(delta: Json, choice: number, events: readonly ChatEvent[]): Json {
     const { content, tool_calls, function_call, ...others } = delta
     const pieces = writeCallPieces(events, choice)
-    const isList = this.options.flavor !== 'mistral' && Array.isArray(content)
+    const { flavor } = this.options
+    const isList = flavor !== 'mistral' && Array.isArray(content)
     const areSame = !isRecord(function_call) && areEqual(recordsIn(tool_calls), pieces)
     if (!isList && areSame) return delta
     const parts = recordsIn(content)
@@ -188,7 +191,7 @@ export class PassedChunks {
     return {
       ...others,
       ...(content !== undefined && { content: isList ? textOf(parts) : content }),
-      ...(isList && thinking !== '' && { reasoning_content: thinking }),
+      ...(isList && thinkingFields(thinking, flavor)),
       ...(areSame
         ? tool_calls !== undefined && { tool_calls }
         : pieces.length > 0 && { tool_calls: pieces }),

@@ -506,6 +506,41 @@ describe('a stream that is passed on', () => {
       ],
     })
   })
+
+  test('has its thinking where Groq’s client reads it, written or passed', async () => {
+    const own = { flavor: 'groq' } as const
+    const deltas = (text: string) =>
+      dataOf(text).flatMap((one) => Object(one).choices.map(({ delta }: Json) => delta))
+    const parts = [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] }]
+    const sent = [
+      chunk({ reasoning_content: 'Hm.' }),
+      chunk({ reasoning: 'Hm.' }),
+      chunk({ content: parts }),
+      chunk({ content: 'Hi' }),
+    ]
+    expect(deltas(await passed(sent, own))).toEqual([
+      { reasoning_content: 'Hm.', reasoning: 'Hm.' },
+      { reasoning: 'Hm.' },
+      { reasoning: 'Hm.', content: '' },
+      { content: 'Hi' },
+    ])
+    const events: ChatEvent[] = [
+      { type: 'thinking', choice: 0, text: 'Hm.' },
+      { type: 'text', choice: 0, text: 'Hi' },
+    ]
+    expect(deltas(await wrote(events, own))).toEqual([
+      { role: 'assistant', reasoning: 'Hm.' },
+      { content: 'Hi' },
+    ])
+    const client = createChatClient({ ...options, ...own })
+    const whole = client.encode(gather(events), final)
+    expect(whole).toMatchObject({ choices: [{ message: { reasoning: 'Hm.' } }] })
+    expect(whole).not.toHaveProperty('choices.0.message.reasoning_content')
+    const message = { role: 'assistant', content: 'Hi', reasoning_content: 'Hm.' }
+    expect(client.pass({ choices: [{ index: 0, message }] }, final)).toMatchObject({
+      choices: [{ message: { ...message, reasoning: 'Hm.' } }],
+    })
+  })
 })
 
 describe('LiteLLM’s clients, which drop other fields of a stream, get', () => {

@@ -26,6 +26,7 @@ import {
   type ChatWriterOptions,
   finishReasons,
   ownHead,
+  thinkingFields,
   writeCall,
   writeChoice,
   writeCitation,
@@ -232,13 +233,14 @@ class ChatWriter implements StreamWriter {
   }
 
   private think(choice: number, text: string): Json {
-    if (this.options.flavor === 'mistral') return { content: [thinkingPart({ text })] }
-    if (this.options.flavor === 'openai') return { reasoning_content: text }
-    const reasoning_details = [textDetail(text, this.thoughts.of(choice).index)]
-    return { reasoning_content: text, reasoning: text, reasoning_details }
+    const { flavor } = this.options
+    if (flavor === 'mistral') return { content: [thinkingPart({ text })] }
+    const fields = thinkingFields(text, flavor)
+    if (flavor !== 'openrouter') return fields
+    return { ...fields, reasoning_details: [textDetail(text, this.thoughts.of(choice).index)] }
   }
 
-  /** Sends OpenAI's clients the whole signed thought: they have its text in another field only. */
+  /** Sends clients the whole signed thought: they have its text in another field only. */
   private sign({ choice, type: _, ...seal }: SignatureEvent): Json {
     if (this.options.flavor === 'mistral') return { content: [thinkingPart({ ...seal, text: '' })] }
     const { text, index } = this.thoughts.end(choice)

@@ -217,6 +217,7 @@ const loops: Record<string, Loop> = {
       const { choices } = await client.chat.completions.create({ model, messages, tools })
       const message = choices[0]?.message
       if (!message?.tool_calls?.length) return message?.content ?? ''
+      expect(message.reasoning).toBe(thinkers[model]?.thought.text)
       messages.push(message)
       for (const call of message.tool_calls) {
         const content = wordOf(call.function.arguments)
@@ -226,7 +227,7 @@ const loops: Record<string, Loop> = {
   },
 }
 
-/** A client without thoughts, images in results, and a reader of streams of its own. */
+/** A client without signed thoughts, images in results, and a reader of streams of its own. */
 const plain = 'groq-sdk'
 
 const rows = Object.keys(loops).flatMap((client) =>

@@ -12,6 +12,7 @@ import { createMessagesClient } from '../../gateway/messages-api/write.ts'
 import { decodeChat } from '../../gateway/openai-chat/decode.ts'
 import { createChatCodec } from '../../gateway/openai-chat/encode.ts'
 import { familyOf } from '../../gateway/openai-chat/families.ts'
+import type { Flavor } from '../../gateway/openai-chat/message.ts'
 import { createChatClient } from '../../gateway/openai-chat/write.ts'
 import { decodeResponses } from '../../gateway/responses/decode.ts'
 import { responsesCodec } from '../../gateway/responses/encode.ts'
@@ -20,7 +21,9 @@ import type { Json } from '../../kernel/schema.ts'
 
 /** OpenAI's chat is here twice: as most servers have it, and as OpenRouter. */
 export const apiNames = ['chat', 'openrouter', 'responses', 'messages', 'gemini', 'cohere'] as const
-export type ApiName = (typeof apiNames)[number]
+/** Mistral's form of it has short ids and turns of its own, which do not come back as they were. */
+export const allNames = [...apiNames, 'mistral'] as const
+export type ApiName = (typeof allNames)[number]
 
 /** Both sides of an API. */
 interface Api {
@@ -33,7 +36,7 @@ interface Api {
 
 const model = 'asked'
 const created = 1_700_000_000
-const flavored = (flavor: 'openai' | 'openrouter', host: string): Api => ({
+const flavored = (flavor: Flavor, host: string): Api => ({
   upstream: createChatCodec({ family: familyOf(host) }),
   model: 'm',
   decode: (body) => decodeChat(body, { developerRole: 'system' }).request,
@@ -44,6 +47,7 @@ const flavored = (flavor: 'openai' | 'openrouter', host: string): Api => ({
 export const apis: Record<ApiName, Api> = {
   chat: flavored('openai', 'http://localhost:8000/v1'),
   openrouter: flavored('openrouter', 'https://openrouter.ai/api/v1'),
+  mistral: flavored('mistral', 'https://api.mistral.ai/v1'),
   responses: {
     upstream: responsesCodec,
     model: 'gpt-5',
