@@ -157,7 +157,11 @@ export interface NavGroup {
 /** Groups of links beside the pages that they open; on a phone a menu, which needs no script. */
 export const sideNav = (label: Text, groups: readonly NavGroup[], currentPath?: string): Html =>
   html`<nav class="side-nav" aria-label="${label}">
-    <button type="button" class="button quiet" popovertarget="side-menu">${label}</button>
+    <button type="button" class="button quiet" popovertarget="side-menu">
+      <span
+        >${label}${groups.map(({ links }) => currentPath !== undefined && Object.hasOwn(links, currentPath) && html`: <strong>${links[currentPath]}</strong>`)}</span
+      >
+    </button>
     <div id="side-menu" popover>
       ${groups.map(
         ({ title, links }) =>
@@ -221,7 +225,7 @@ const labelAndStyle = (
 /** A value that most rows have: quiet in a table, left out on a phone. */
 export const usual = (value: Part): { usual: Part } => ({ usual: value })
 
-type Cell = Part | ReturnType<typeof usual>
+export type Cell = Part | ReturnType<typeof usual>
 
 function heading(column: Column): Html {
   const [text, style] = labelAndStyle(column)

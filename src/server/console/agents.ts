@@ -1,13 +1,18 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { makeCursor, takePage } from '../../kernel/cursor.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { html, type Part } from '../../kernel/html.ts'
+import { lastDays } from '../../kernel/time.ts'
 import { t } from '../../kernel/words/message.ts'
+import { list as listKeys } from '../../money/keys/keys.ts'
 import { agentOwner } from '../../money/ledger/accounts.ts'
+import { listDailySpending } from '../../money/ledger/reports.ts'
 import { type Agent, listAgents } from '../../people/agents/agents.ts'
 import { isPausedByOperator } from '../../people/agents/spending.ts'
 import { namesOf } from '../../people/people.ts'
+import { spendingChart } from '../../site/chart.ts'
 import { searchTerm, section } from '../../site/components.ts'
-import { formatBytes, renderDate } from '../../site/format.ts'
+import { formatBytes, formatCompact, renderDate } from '../../site/format.ts'
 import type { Form } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import {
@@ -23,16 +28,21 @@ import { findAgentCase } from '../operator/cases.ts'
 import { decideAbout, decidedNotice } from './access.ts'
 import { decisionHistory } from './audit.ts'
 import {
-  accountSummary,
   appTable,
   badge,
   consolePage,
-  decisionForm,
+  decisionList,
   type DecisionOption,
+  type Fact,
+  factLines,
   getCredits,
+  grantLink,
+  ownerLink,
   searchCharsMax,
   searchForm,
+  suspensionFact,
 } from './components.ts'
+import { accountKeysPath } from './keys.ts'
 
 const rowsShown = 30
 
@@ -56,11 +66,31 @@ export async function agentsPage(req: UserRequest): Promise<Page> {
   const { page, next } = takePage(found, rowsShown, (one) => makeCursor(one.created, one.id))
   const ownerIds = page.flatMap(({ owner }) => owner ?? [])
   const owners = await namesOf(ctx, ownerIds)
-  const credits = await Promise.all(page.map((agent) => getCredits(ctx, agentOwner(agent.id))))
+  const none =
+    q === undefined
+      ? emptyState(t('No agents yet'), t('Agents register with the prompt on the home page.'))
+      : emptyState(t('No agents found'), html`No handle contains “<bdi>${q}</bdi>”.`)
+  const main = html`${searchForm('/console/agents', t('Search by handle'), q)}
+  ${await agentTable(ctx, page, none, owners)} ${cursorPager(query, '/console/agents', next, { q })}`
+  return consolePage({ place: '/console/agents', title: t('Agents'), main })
+}
+
+/** A table of agents, with their owners where those are given by id. */
+export async function agentTable(
+  ctx: AppContext,
+  agents: Agent[],
+  none: Part,
+  owners?: Map<string, string>,
+): Promise<Part> {
+  const credits = await Promise.all(agents.map((agent) => getCredits(ctx, agentOwner(agent.id))))
+  const ownerOf = ({ owner }: Agent): Part => {
+    const name = owner === null ? undefined : owners?.get(owner)
+    return name === undefined ? '–' : ownerLink(name)
+  }
   const row = (agent: Agent, at: number) => [
     html`<a href="/console/agents/${agent.handle}"><bdi>@${agent.handle}</bdi></a>`,
     isActive(agent) ? usual(t('active')) : stateBadges(agent),
-    agent.owner === null ? '–' : html`<bdi>${owners.get(agent.owner)}</bdi>`,
+    ...(owners ? [ownerOf(agent)] : []),
     credits[at],
     formatBytes(agent.storedBytes),
     renderDate(agent.created),
@@ -68,60 +98,101 @@ export async function agentsPage(req: UserRequest): Promise<Page> {
   const heads: Column[] = [
     t('Agent'),
     { text: t('State'), onPhone: 'plain' },
-    t('Owner'),
+    ...(owners ? [t('Owner')] : []),
     { number: t('Credits'), onPhone: 'figure' },
     { number: t('Storage') },
     t('Created'),
   ]
-  const none =
-    q === undefined
-      ? emptyState(t('No agents yet'), t('Agents register with the prompt on the home page.'))
-      : emptyState(t('No agents found'), html`No handle contains “<bdi>${q}</bdi>”.`)
-  const main = html`${searchForm('/console/agents', t('Search by handle'), q)}
-  ${dataTable(t('Agents'), heads, page.map(row), none)}
-  ${cursorPager(query, '/console/agents', next, { q })}`
-  return consolePage({ place: '/console/agents', title: t('Agents'), main })
+  return dataTable(t('Agents'), heads, agents.map(row), none)
 }
 
-/** Renders an agent with its decisions. Throws `not_found`. */
+const daysShown = 30
+
+/** Renders an agent with its facts, apps, history and decisions. Throws `not_found`. */
 export async function agentPage(
   req: UserRequest,
   handle: string,
   message?: string,
   submitted?: Form,
 ): Promise<Page> {
-  const known = await findAgentCase(req.ctx, handle)
+  const { ctx } = req
+  const known = await findAgentCase(ctx, handle)
   if (!known) throw new ApiError('not_found', { what: 'agent' })
   const { agent, apps: agentApps, decisions } = known
-  const owner = agent.owner && (await namesOf(req.ctx, [agent.owner])).get(agent.owner)
-  const options: DecisionOption[] = [
-    agent.suspended === null ? ['suspend', t('Suspend')] : ['unsuspend', t('Unsuspend')],
-    isPausedByOperator(agent) ? ['resume', t('Resume spending')] : ['pause', t('Pause spending')],
-  ]
-  const decision = {
-    action: `/console/agents/${agent.handle}`,
-    hint: t(
-      'Required for a suspension. The agent receives it. A paused agent cannot spend credits.',
-    ),
-    why: submitted?.text('why'),
+  const action = `/console/agents/${agent.handle}`
+  const failed = submitted && {
+    name: submitted.text('decision'),
+    why: submitted.text('why'),
     error: message,
   }
-  const stats: [string, Part][] = [
-    [t('Credits'), await getCredits(req.ctx, agentOwner(agent.id))],
+  const options = agent.closed === null ? decisionOptions(agent) : []
+  const isShown = options.some(({ name }) => name === failed?.name)
+  const days = lastDays(ctx.clock, daysShown)
+  const spent = await listDailySpending(ctx, days, agent.id)
+  const main = html`${decidedNotice(req, action)}${factLines(await agentFacts(ctx, agent))}
+  ${spent.some(({ amount }) => amount > 0n) && section(t('Spending of 30 days'), spendingChart(spent))}
+  ${section(t('Latest apps'), appTable(agentApps))} ${decisionHistory(decisions)}
+  ${section(t('Actions'), agent.closed === null ? decisionList(req.token, { action, failed }, options) : html`<p class="small">This account is closed.</p>`)}`
+  return consolePage({
+    place: '/console/agents',
+    title: `@${agent.handle}`,
+    crumbs: [['/console/agents', t('Agents')]],
+    action: grantLink(`@${agent.handle}`),
+    message: isShown ? undefined : message,
+    main,
+  })
+}
+
+async function agentFacts(ctx: AppContext, agent: Agent): Promise<Fact[]> {
+  const owner = agent.owner && (await namesOf(ctx, [agent.owner])).get(agent.owner)
+  const keys = await listKeys(ctx.db.read, agent.id)
+  const account = accountKeysPath(`@${agent.handle}`)
+  return [
+    [t('State'), isActive(agent) ? t('active') : stateBadges(agent)],
+    ...suspensionFact(agent),
+    [t('Owner'), owner ? ownerLink(owner) : t('Unclaimed')],
+    [t('Public page'), html`<a href="/explore/@${agent.handle}"><bdi>@${agent.handle}</bdi></a>`],
+    [
+      t('Balance'),
+      html`${await getCredits(ctx, agentOwner(agent.id))}
+        <span class="small">${t('credits')}</span>`,
+    ],
+    [t('API keys'), html`<a href="${account}">${formatCompact(keys.length)}</a>`],
     [t('Storage'), formatBytes(agent.storedBytes)],
+    [t('Created'), renderDate(agent.created)],
   ]
-  const main = html`${decidedNotice(req, decision.action)}
-    <p class="lead">
-      ${stateBadges(agent)} ${owner ? html`Owned by <bdi>${owner}</bdi>` : t('Unclaimed')} · Created
-      ${renderDate(agent.created)}
-    </p>
-    ${accountSummary(agent, stats, `@${agent.handle}`)}
-    ${section(t('Actions'), html`${agent.closed === null ? decisionForm(req.token, decision, options) : html`<p class="small">This account is closed.</p>`}`)}
-    ${section(t('Latest apps'), appTable(agentApps))} ${decisionHistory(decisions)}`
-  // The form shows the error; a closed account has none.
-  const pageMessage = agent.closed === null ? undefined : message
-  const title = `@${agent.handle}`
-  return consolePage({ place: '/console/agents', title, message: pageMessage, main })
+}
+
+/** A decision and the one that undoes it. */
+function decisionOptions(agent: Agent): DecisionOption[] {
+  const suspension: DecisionOption =
+    agent.suspended === null
+      ? {
+          name: 'suspend',
+          label: t('Suspend'),
+          effect: t('Its keys stop working, and its apps are quarantined.'),
+          reason: t('The agent receives it.'),
+          isRequired: true,
+          isDestructive: true,
+        }
+      : {
+          name: 'unsuspend',
+          label: t('Unsuspend'),
+          effect: t('Its keys work again, and its apps are public again.'),
+        }
+  const spending: DecisionOption = isPausedByOperator(agent)
+    ? {
+        name: 'resume',
+        label: t('Resume spending'),
+        effect: t('It can spend credits again, unless its owner paused it.'),
+      }
+    : {
+        name: 'pause',
+        label: t('Pause spending'),
+        effect: t('It cannot spend credits until you resume it. Its apps stay public.'),
+        isDestructive: true,
+      }
+  return [spending, suspension]
 }
 
 export const decideAgent = (handle: string) =>

@@ -1,13 +1,14 @@
 import { signingSecret } from '../../apps/me/hooks/deliveries.ts'
+import type { SettingName } from '../../kernel/config/settings.ts'
 import { html, type Part } from '../../kernel/html.ts'
 import { listAlerts, type StoredAlert } from '../../kernel/state/alerts.ts'
 import { msg, t, type Text, textOf } from '../../kernel/words/message.ts'
 import { copyLine, section } from '../../site/components.ts'
 import { form } from '../../site/form.ts'
-import { renderDateTime } from '../../site/format.ts'
+import { formatCount, renderDateTime } from '../../site/format.ts'
 import { button, notice, postForm } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
-import { dataTable } from '../../site/lists.ts'
+import { type Cell, type Column, dataTable } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
 import {
   alertHook,
@@ -22,7 +23,7 @@ import { badge, consolePage, settingLink, silentNote } from './components.ts'
 const place = '/console/alerts'
 
 /** Conditions with the setting of their threshold. */
-const conditions: Record<Condition['name'], [label: Text, setting?: string]> = {
+const conditions: Record<Condition['name'], [label: Text, setting?: SettingName]> = {
   errors: [msg('Share of server errors'), 'ALERT_ERROR_PERCENT'],
   latency: [msg('Slow responses (p95)'), 'ALERT_P95_MS'],
   disk: [msg('Free disk space'), 'ALERT_DISK_FREE_BYTES'],
@@ -48,43 +49,67 @@ export async function alertsPage(req: UserRequest, message?: string): Promise<Pa
     listAlerts(ctx),
   ])
   const hasReceiver = ctx.config.alertWebhookUrl !== ''
-  const row = ({ name, isFiring, values }: SharedCondition): Part[] => {
+  const isOpen = ({ name, isFiring }: SharedCondition): boolean =>
+    isFiring || stored.some((one) => one.name === name && one.resolved === null)
+  // What needs attention comes first.
+  const shown = current.toSorted((a, b) => Number(isOpen(b)) - Number(isOpen(a)))
+  const firing = shown.filter(isOpen)
+  const row = (condition: SharedCondition): Cell[] => {
+    const { name, values } = condition
     const [label, setting] = conditions[name]
-    const alert = stored.find((one) => one.name === name)
-    const isOpen = alert !== undefined && alert.resolved === null
+    const alert = stored.find((one) => one.name === name && one.resolved === null)
+    const state = isOpen(condition) ? badge(t('alert'), 'bad') : html`<span class="fine">OK</span>`
+    const now = values.map(
+      ({ server, sentence }) =>
+        html`<div dir="auto">${server !== undefined && `${server}: `}${textOf([sentence])}</div>`,
+    )
+    // Only an alert has a time and a delivery.
+    const ofAlert = [alert && renderDateTime(alert.since), delivery(alert, hasReceiver)]
     return [
       html`${label}
       ${setting !== undefined && html`<div class="small">${settingLink(setting)}</div>`}`,
-      badge(isOpen || isFiring ? t('alert') : t('ok'), isOpen || isFiring ? 'bad' : 'good'),
-      values.map(
-        ({ server, sentence }) =>
-          html`<div dir="auto">${server !== undefined && `${server}: `}${textOf([sentence])}</div>`,
-      ),
-      isOpen && renderDateTime(alert.since),
-      delivery(alert, hasReceiver),
+      state,
+      now,
+      ...(firing.length > 0 ? ofAlert : []),
     ]
   }
-  const heads = [{ long: t('Condition') }, t('State'), { long: t('Now') }, t('Since'), t('Webhook')]
+  const heads: Column[] = [
+    { long: t('Condition') },
+    { text: t('State'), onPhone: 'figure' },
+    { long: t('Now'), onPhone: 'plain' },
+    ...(firing.length > 0 ? [t('Since'), t('Webhook')] : []),
+  ]
+  const summary = firing.length > 0 ? formatCount(firing.length, 'alert') : t('No alerts')
   const sent = query.get('sent') === 'test' && notice(t('The receiver accepted the test.'))
   const main = html`${sent || undefined} ${silentNote(others)}
-  ${dataTable(t('Alerts'), heads, current.map(row))}
-  ${section(t('Webhook'), receiver(req, token, hasReceiver))}`
-  const lead = t(
-    'Conditions are checked each minute. An alert is sent once, and once when it is over.',
-  )
-  return consolePage({ place, title: t('Alerts'), lead, message, main, scripts: ['copy-line.js'] })
+    <p class="status-line${firing.length > 0 && ' bad'}">
+      <strong>${summary}</strong>
+      <span
+        >Each condition is checked every minute. An alert is sent once, and once when it ends.</span
+      >
+    </p>
+    ${dataTable(t('Alerts'), heads, shown.map(row))}
+    ${section(t('Webhook'), receiver(req, token, hasReceiver))}`
+  return consolePage({ place, title: t('Alerts'), message, main, scripts: ['copy-line.js'] })
 }
 
 function receiver({ ctx }: UserRequest, token: string, hasReceiver: boolean): Part {
-  return html`<p>
-      ${hasReceiver ? html`Alerts are posted to ${settingLink('ALERT_WEBHOOK_URL')}.` : html`Set ${settingLink('ALERT_WEBHOOK_URL')} to receive alerts.`}
-      Each has the headers of Standard Webhooks and the fields
-      <code>type</code> (<code>alert.firing</code>, <code>alert.resolved</code>,
-      <code>alert.test</code>), <code>text</code> and <code>data</code>.
-    </p>
-    ${hasReceiver && postForm(token, `${place}/test`, button(t('Send test'), 'quiet'), 'act')}
+  const path = '/console/settings/ALERT_WEBHOOK_URL'
+  return html`${
+      hasReceiver
+        ? html`<p>Alerts are posted to the <a href="${path}">webhook</a>.</p>
+            ${postForm(token, `${place}/test`, button(t('Send test'), 'quiet'), 'act')}`
+        : html`<p>Alerts are shown here only. Set a webhook to receive them elsewhere.</p>
+            <p class="actions"><a class="button quiet" href="${path}">Set a webhook</a></p>`
+    }
     <details>
-      <summary>Signing secret</summary>
+      <summary>For the program that receives them</summary>
+      <p class="small">
+        Each alert has the headers of Standard Webhooks and the fields
+        <code>type</code> (<code>alert.firing</code>, <code>alert.resolved</code>,
+        <code>alert.test</code>), <code>text</code> and <code>data</code>. It is signed with this
+        secret:
+      </p>
       ${copyLine(signingSecret(ctx, alertHook), t('Signing secret'))}
     </details>`
 }

@@ -25,6 +25,7 @@ import {
   readLink,
   shareLinks,
 } from '../../site/studio/access.ts'
+import { wireWord } from '../../site/wire-words.ts'
 import {
   changeItemAudience,
   createItemLink,
@@ -38,9 +39,12 @@ import { decisionHistory } from './audit.ts'
 import {
   badge,
   consolePage,
-  decisionForm,
+  decisionList,
   type DecisionOption,
+  type Fact,
+  factLines,
   openReports,
+  ownerLink,
   stateBadge,
 } from './components.ts'
 import { caseFindings, caseImage } from './queue.ts'
@@ -96,18 +100,52 @@ export const revokeAppLink = (id: string) =>
     then: decidedPath(`/console/apps/${id}`, 'revoke-link', id),
   })
 
-/** Returns the decisions that apply to the app's state. */
-function decisionOptions({ app, reports }: AppCase): DecisionOption[] {
-  const rescan: DecisionOption = ['rescan', t('Rescan')]
-  const consequence = t('Closed reports cannot be reopened.')
-  const dismiss: DecisionOption = ['dismiss', t('Dismiss reports'), consequence]
-  if (app.takenDown !== null) return [['restore', t('Restore')]]
+/** Returns the decisions that apply to the app's state. The verdict on an appeal is its own form. */
+function decisionOptions({ app, reports, appeals }: AppCase): DecisionOption[] {
+  const reason = t('The maker receives it.')
+  const hasAppeal = appeals.length > 0
+  if (app.takenDown !== null) {
+    const restore: DecisionOption = {
+      name: 'restore',
+      label: t('Restore'),
+      effect: t('Its page and its place on Explore come back.'),
+      reason,
+    }
+    return hasAppeal ? [] : [restore]
+  }
   if (app.closed !== null) return []
+  const dismiss: DecisionOption = {
+    name: 'dismiss',
+    label: t('Dismiss reports'),
+    effect: t('Closed reports cannot be reopened.'),
+    reason: t('It is kept in the audit log.'),
+  }
+  const hold: DecisionOption = {
+    name: 'hold',
+    label: t('Quarantine'),
+    effect: t('Its page is closed until you release it or take it down.'),
+    reason,
+    isRequired: true,
+    isDestructive: true,
+  }
+  const release: DecisionOption = {
+    name: 'release',
+    label: t('Release'),
+    effect: t('Its page is public again, and its reports are closed.'),
+    reason,
+  }
   return [
-    app.quarantinedAt === null ? ['hold', t('Quarantine')] : ['release', t('Release')],
-    ['takedown', t('Take down')],
     ...(reports.length > 0 ? [dismiss] : []),
-    rescan,
+    ...(app.quarantinedAt === null ? [hold] : hasAppeal ? [] : [release]),
+    {
+      name: 'takedown',
+      label: t('Take down'),
+      effect: t('Its page is gone for everyone. The maker can appeal.'),
+      reason,
+      isRequired: true,
+      isDestructive: true,
+    },
+    { name: 'rescan', label: t('Rescan'), effect: t('Checks it with the current rules.') },
   ]
 }
 
@@ -121,7 +159,7 @@ function appealSection(
   const fields = html`${textArea({ ...reply, max: replyCharsMax, required: true })}
     <div class="actions">
       <button class="button" name="decision" value="grant">Grant appeal</button>
-      <button class="button quiet danger" name="decision" value="deny">Deny appeal</button>
+      <button class="button quiet" name="decision" value="deny">Deny appeal</button>
     </div>`
   return section(
     t('Appeal'),
@@ -148,31 +186,28 @@ const versionRow =
     >`,
   ]
 
-function appSummary({ app, maker }: AppCase, link: string): Html {
+function appFacts({ app, maker }: AppCase, link: string): Fact[] {
   const why = app.takenDown !== null ? app.takedownReason : app.quarantineReason
   const since = sanctionedAt(app)
-  return html`<p class="lead">
-      by <a href="/console/agents/${maker}"><bdi>@${maker}</bdi></a> · ${stateBadge(app)} · Explore:
-      ${app.listed} · Audience:
-      ${app.audience}${app.expires !== null && html`, until ${renderDateTime(app.expires)}`}
-    </p>
-    ${
-      since !== null &&
-      html`<p>
-        Since
-        ${renderDateTime(since)}${app.quarantinedBy !== null && t(', by {quarantinedBy}', { quarantinedBy: app.quarantinedBy })}:
-        <bdi>${why}</bdi>
-      </p>`
-    }
-    ${
-      app.version > 0 &&
-      html`<p>
-        <a href="${versionPath(app, app.version)}" target="_blank"
-          >${isPackKind(app.kind) ? t('Read its files') : t('Open in sandbox')}</a
-        >
-      </p>`
-    }
-    <p class="small">Public link: <a href="${link}">${link}</a></p>`
+  const by = app.quarantinedBy
+  const facts: Fact[] = [[t('State'), stateBadge(app)]]
+  if (since !== null) {
+    const who = by !== null && t(', by {quarantinedBy}', { quarantinedBy: by })
+    facts.push([t('Since'), html`${renderDateTime(since)}${who}: <bdi>${why}</bdi>`])
+  }
+  const until = app.expires !== null && html`, until ${renderDateTime(app.expires)}`
+  facts.push(
+    [t('Maker'), ownerLink(`@${maker}`)],
+    [t('Audience'), html`${wireWord(app.audience)}${until}`],
+    [t('Explore'), app.listed === 'on' ? t('listed') : t('not listed')],
+    [t('Public link'), html`<a href="${link}">${link}</a>`],
+  )
+  if (app.version > 0) {
+    const read = isPackKind(app.kind) ? t('Read its files') : t('Open in sandbox')
+    const path = versionPath(app, app.version)
+    facts.push([t('Version'), html`${app.version} · <a href="${path}" target="_blank">${read}</a>`])
+  }
+  return facts
 }
 
 const featureSection = (token: string, action: string, isPicked: boolean): Html =>
@@ -222,12 +257,14 @@ export async function appPage(
   if (!known) throw new ApiError('not_found', { what: 'app' })
   const { app, versions, reports, appeals, decisions } = known
   const action = `/console/apps/${id}`
-  const hint = t('Required for a takedown or a quarantine. The maker receives it.')
-  const isVerdict = verdicts.has(submitted?.text('decision') ?? '') && appeals.length > 0
+  const name = submitted?.text('decision') ?? ''
+  const isVerdict = verdicts.has(name) && appeals.length > 0
   const options = decisionOptions(known)
   // The forms without a reason show their errors at the top of the page.
   const isDecision = submitted?.has('decision') === true
-  const failed = isDecision && { why: submitted.text('why'), error: message }
+  const typed = isDecision && { why: submitted.text('why'), error: message }
+  const isShown = isVerdict || options.some((option) => option.name === name)
+  const failed = typed && !isVerdict ? { name, ...typed } : undefined
   const isOpen = app.takenDown === null && app.closed === null
   const heads = [
     t('Preview'),
@@ -238,27 +275,32 @@ export async function appPage(
     { unseen: t('Block') },
   ]
   const [newest] = versions
+  const image = caseImage(ctx, app, newest)
+  const decision = html`${factLines(appFacts(known, itemUrl(ctx, app)))}
+  ${image === false && section(t('Safety check'), caseFindings(newest))}
+  ${appeals.map((appeal) => appealSection({ token, action, ...typed, error: isVerdict ? message : undefined }, appeal))}
+  ${openReports(reports)}
+  ${options.length > 0 && section(t('Actions'), decisionList(token, { action, failed }, options))}`
   const main = html`${decidedNotice(req, action)}${notice(note)}
-    <div class="case-columns">
-      <div>
-        ${appSummary(known, itemUrl(ctx, app))}
-        ${appeals.map((appeal) => appealSection({ token, action, ...(isVerdict && failed) }, appeal))}
-        ${openReports(reports)}
-        ${section(t('Actions'), decisionForm(token, { action, hint, ...(!isVerdict && failed) }, options))}
-      </div>
-      <div>${caseImage(ctx, app, newest)}${caseFindings(newest)}</div>
-    </div>
-    ${isOpen && (await audienceSections(req, app, submitted))}
-    ${app.listed === 'on' && featureSection(token, action, await isFeatured(ctx, id))}
-    ${section(t('Version history'), dataTable(t('Versions'), heads, versions.map(versionRow(app))))}
-    ${decisionHistory(decisions)}`
+  ${
+    image === false
+      ? decision
+      : html`<div class="case-columns">
+          <div>${image}${caseFindings(newest)}</div>
+          <div>${decision}</div>
+        </div>`
+  }
+  ${section(t('Version history'), dataTable(t('Versions'), heads, versions.map(versionRow(app))))}
+  ${decisionHistory(decisions)} ${isOpen && (await audienceSections(req, app, submitted))}
+  ${app.listed === 'on' && featureSection(token, action, await isFeatured(ctx, id))}`
   // The form shows the error; a deleted app has no form.
-  const pageMessage = isDecision && (isVerdict || options.length > 0) ? undefined : message
+  const pageMessage = isDecision && isShown ? undefined : message
   const scripts: Page['scripts'] = ['play-here.js']
   return {
     ...consolePage({
       place: '/console/queue',
       title: app.title,
+      crumbs: [['/console/queue', t('Moderation')]],
       message: pageMessage,
       main,
       scripts,
@@ -286,16 +328,23 @@ export async function packFilesPage({ ctx, query }: UserRequest, id: string): Pr
       ? new TextDecoder().decode(file.bytes)
       : t('An image of {byteLength}.', { byteLength: formatBytes(file?.bytes.byteLength ?? 0) })
   const viewUrl = `/console/apps/${id}/files?version=${version}&file=`
-  const main = html`<p><a href="/console/apps/${id}">Back to the case</a></p>
-    <div class="pack-columns">
-      ${fileTree(row.folder.files, viewUrl, path)}
-      <div class="file-view">
-        <pre class="plain-file" tabindex="0" aria-label="${path}"><code>${text}</code></pre>
-      </div>
-    </div>`
+  const main = html`<div class="pack-columns">
+    ${fileTree(row.folder.files, viewUrl, path)}
+    <div class="file-view">
+      <pre class="plain-file" tabindex="0" aria-label="${path}"><code>${text}</code></pre>
+    </div>
+  </div>`
   const title = t('{title}, version {version}', { title: app.title, version })
   return {
-    ...consolePage({ place: '/console/queue', title, main }),
+    ...consolePage({
+      place: '/console/queue',
+      title,
+      crumbs: [
+        ['/console/queue', t('Moderation')],
+        [`/console/apps/${id}`, app.title],
+      ],
+      main,
+    }),
     styles: ['console.css', 'packs.css'],
   }
 }

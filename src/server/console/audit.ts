@@ -1,3 +1,4 @@
+import { type SettingName, SettingsSchema } from '../../kernel/config/settings.ts'
 import { makeCursor, takePage } from '../../kernel/cursor.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { lookUp } from '../../kernel/schema.ts'
@@ -8,7 +9,7 @@ import { renderDateTime } from '../../site/format.ts'
 import type { Page } from '../../site/layout.ts'
 import { createdCursor, cursorPager, dataTable, emptyState } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
-import { consolePage, searchCharsMax, searchForm } from './components.ts'
+import { consolePage, ownerLink, searchCharsMax, searchForm, settingLink } from './components.ts'
 
 /** Labels of the actions in the audit log. */
 const auditActions: Partial<Record<string, Text>> = {
@@ -63,34 +64,48 @@ const auditActions: Partial<Record<string, Text>> = {
 /** Decisions about keys and projects, whose details are their IDs. */
 const ofKeys = /^(keys|projects) /
 
+/** Decisions about people, unless their item is an @handle. */
+const ofPeople = /^(suspend|unsuspend|hide-page|show-page|dismiss-page|leave|recover)$/
+
+const isSetting = (item: string): item is SettingName =>
+  Object.hasOwn(SettingsSchema.properties, item)
+
 /** Links an item of the audit log to its page. */
 const itemLink = ({ did, item }: AuditEntry): Html => {
   if (ofKeys.test(did) || (did === 'grant' && !item.startsWith('@'))) {
     return html`<a href="/console/keys/${encodeURIComponent(item)}"><bdi>${item}</bdi></a>`
   }
-  if (item.startsWith('@')) return html`<a href="/console/agents/${item.slice(1)}">${item}</a>`
+  if (item.startsWith('@') || ofPeople.test(did)) return ownerLink(item)
+  if (isSetting(item)) return settingLink(item)
   if (/^[\w-]{12}$/.test(item))
     return html`<a href="/console/apps/${item}"><code>${item}</code></a>`
   return html`<code title="${item}">${item.length > 24 ? `${item.slice(0, 16)}…` : item}</code>`
 }
 
-const auditTable = (entries: AuditEntry[], none?: Part): Part =>
+/** A table of decisions; with their items where those differ. */
+const auditTable = (entries: AuditEntry[], hasItems: boolean, none?: Part): Part =>
   dataTable(
     t('Decisions'),
-    [t('Time'), t('By'), t('Action'), t('Item'), { long: t('Details') }],
+    [
+      { text: t('Action'), onPhone: 'title' },
+      ...(hasItems ? [{ text: t('Item'), onPhone: 'plain' } as const] : []),
+      { long: t('Details'), onPhone: 'plain' },
+      { text: t('By'), onPhone: 'plain' },
+      { text: t('Time'), onPhone: 'plain' },
+    ],
     entries.map((entry) => [
-      renderDateTime(entry.at),
-      html`<bdi>${entry.by}</bdi>`,
       lookUp(auditActions, entry.did) ?? entry.did,
-      itemLink(entry),
+      ...(hasItems ? [itemLink(entry)] : []),
       entry.why !== '' &&
         (ofKeys.test(entry.did) ? html`<code>${entry.why}</code>` : html`<bdi>${entry.why}</bdi>`),
+      html`<bdi>${entry.by}</bdi>`,
+      renderDateTime(entry.at),
     ]),
     none,
   )
 
 export const decisionHistory = (entries: AuditEntry[]): Part =>
-  entries.length > 0 && section(t('Decision history'), auditTable(entries))
+  entries.length > 0 && section(t('Decision history'), auditTable(entries, false))
 
 const rowsShown = 50
 
@@ -109,6 +124,6 @@ export async function auditPage({ ctx, query }: UserRequest): Promise<Page> {
         )
       : emptyState(t('No decisions found'), html`No decision about “<bdi>${q}</bdi>”.`)
   const main = html`${searchForm('/console/audit', t('Search by app ID, @handle or hash'), q)}
-  ${auditTable(page, none)} ${cursorPager(query, '/console/audit', next, { q })}`
+  ${auditTable(page, true, none)} ${cursorPager(query, '/console/audit', next, { q })}`
   return consolePage({ place: '/console/audit', title: t('Audit log'), main })
 }

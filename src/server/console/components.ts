@@ -2,6 +2,7 @@ import type { App } from '../../apps/apps.ts'
 import { reportReasons } from '../../apps/moderation/reasons.ts'
 import type { Report } from '../../apps/moderation/reports.ts'
 import { stateOf } from '../../apps/present.ts'
+import type { SettingName } from '../../kernel/config/settings.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { decisionReasonCharsMax } from '../../kernel/limits.ts'
@@ -9,7 +10,7 @@ import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { accountOf, type Owner } from '../../money/ledger/accounts.ts'
 import { findByHandle, findHandles } from '../../people/agents/agents.ts'
 import { findByName, namesOf, namesOfWallets, walletOf } from '../../people/people.ts'
-import { section, statList, withQuery } from '../../site/components.ts'
+import { section, withQuery } from '../../site/components.ts'
 import {
   formatBytes,
   formatCount,
@@ -21,8 +22,10 @@ import { alert, button, confirmDialog, postForm, textArea } from '../../site/for
 import type { Page } from '../../site/layout.ts'
 import { dataTable, searchField, sideNav } from '../../site/lists.ts'
 import { wireWord } from '../../site/wire-words.ts'
+import type { Decision } from '../operator/decisions.ts'
 import { creditsOf } from '../operator/grants.ts'
 import type { Collected, ServerState } from '../operator/servers.ts'
+import { settingName } from './setting-names.ts'
 import { formatUnit } from './time-chart.ts'
 
 /** The pages of the console by subject. */
@@ -81,7 +84,11 @@ export type ConsolePath = LinksOf<(typeof consoleGroups)[number]>
 interface ConsolePage {
   place: ConsolePath
   title: Text
+  /** The pages above this one, from the outermost. */
+  crumbs?: readonly (readonly [path: string, title: Text])[]
   lead?: Part
+  /** The main action of a list, beside the title. */
+  action?: Part
   /** The error of the submitted form. */
   message?: string | undefined
   main: Html
@@ -94,7 +101,11 @@ export const consolePage = (page: ConsolePage): Page => ({
   main: html`<div class="console with-side-nav">
     ${sideNav(t('Console'), consoleGroups, page.place)}
     <div class="console-body">
-      <h1><bdi>${page.title}</bdi></h1>
+      ${page.crumbs !== undefined && html`<p class="crumbs">${page.crumbs.map(([path, title]) => html`<a href="${path}">${title}</a> / `)}</p>`}
+      <div class="console-title">
+        <h1><bdi>${page.title}</bdi></h1>
+        ${page.action}
+      </div>
       ${page.lead !== undefined && html`<p class="lead">${page.lead}</p>`} ${alert(page.message)}
       ${page.main}
     </div>
@@ -119,9 +130,23 @@ export function badge(text: Text, style: keyof typeof badgeClasses | 'good' = 'p
     : html`<span class="badge ${badgeClasses[style]}">${word}</span>`
 }
 
-/** Links the page of a setting. */
-export const settingLink = (name: string): Html =>
-  html`<a href="/console/settings/${name}"><code>${name}</code></a>`
+/** Links the page of a setting by its name for people. */
+export const settingLink = (name: SettingName): Html =>
+  html`<a href="/console/settings/${name}">${settingName(name)}</a>`
+
+export type Fact = readonly [name: Text, value: Part]
+
+/** The facts of one subject, a line each. */
+export const factLines = (facts: readonly Fact[]): Html =>
+  html`<dl class="fact-lines">
+    ${facts.map(
+      ([name, value]) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd>${value}</dd>
+        </div>`,
+    )}
+  </dl>`
 
 export const searchCharsMax = 100
 
@@ -130,33 +155,27 @@ export const searchForm = (action: string, label: Text, value: string | undefine
     ${searchField(label, value, searchCharsMax)}
   </form>`
 
-interface Suspendable {
-  suspended: number | null
-  suspendedFor: string | null
-}
-
-/** The suspension and the statistics of an agent or a person, with a link to grant credits. */
-export const accountSummary = (
-  { suspended, suspendedFor }: Suspendable,
-  stats: [name: Text, value: Part][],
-  grantTo: string,
-): Html =>
-  html`${
-      suspended !== null &&
-      html`<p>Suspended since ${renderDateTime(suspended)}: <bdi>${suspendedFor}</bdi></p>`
-    }
-    ${statList(stats)}
-    <p class="actions">
-      <a class="button quiet" href="${withQuery('/console/grants', { to: grantTo })}"
-        >Grant credits</a
-      >
-    </p>`
-
 export function stateBadge(app: App): Html {
   const state = app.quarantinedAt !== null ? 'quarantined' : stateOf(app)
   const label = state === 'taken_down' ? t('taken down') : state
   return badge(label, state === 'live' ? 'good' : state === 'building' ? 'plain' : 'bad')
 }
+
+/** The suspension of an agent or a person among its facts; nothing without one. */
+export const suspensionFact = ({
+  suspended,
+  suspendedFor,
+}: {
+  suspended: number | null
+  suspendedFor: string | null
+}): Fact[] =>
+  suspended === null
+    ? []
+    : [[t('Suspended'), html`${renderDateTime(suspended)}: <bdi>${suspendedFor}</bdi>`]]
+
+/** Leads to the form that grants credits to an account. */
+export const grantLink = (to: string): Html =>
+  html`<a class="button quiet" href="${withQuery('/console/grants', { to })}">Grant credits</a>`
 
 /** Renders the balance of an owner in credits. */
 export const getCredits = async (ctx: AppContext, owner: Owner): Promise<Html> =>
@@ -180,45 +199,86 @@ export const openReports = (reports: Report[]): Part =>
     </ul>`,
   )
 
-/** A button of a decision form. Options with a consequence ask for confirmation. */
-export type DecisionOption = [name: string, label: Text, consequence?: Text]
+/** A decision that a page offers, with its effect. */
+export interface DecisionOption {
+  name: Decision | 'grant' | 'deny'
+  label: Text
+  effect: Text
+  /** Who receives the reason. A decision without it has none. */
+  reason?: Text
+  isRequired?: boolean
+  /** It takes something away: its button is red. */
+  isDestructive?: boolean
+}
 
-interface DecisionForm {
+interface DecisionList {
   action: string
-  hint: string
-  /** The reason that was typed before an error. */
-  why?: string | undefined
-  /** The error of the last decision. */
-  error?: string | undefined
+  /** The decision that was rejected. Others keep its typed reason, as it may no longer apply. */
+  failed?: { name: string; why: string; error: string | undefined } | undefined
 }
 
-/** Decisions that take something away. Their buttons are red. */
-const destructive: ReadonlySet<string> = new Set([
-  'takedown',
-  'suspend',
-  'hold',
-  'pause',
-  'hide-page',
-])
-
-/** A reason field with a button for each decision. */
-export function decisionForm(
+/**
+ * The decisions about an item, each with its effect. A decision with a reason asks for it after the
+ * press, and shows its form where it was rejected. Nothing needs a script.
+ */
+export function decisionList(
   token: string,
-  { action, hint, why, error }: DecisionForm,
-  offers: DecisionOption[],
+  { action, failed }: DecisionList,
+  options: DecisionOption[],
 ): Part {
-  const offer = ([value, label, consequence]: DecisionOption, at: number): Html => {
-    const submit = { name: 'decision', value }
-    const isDestructive = destructive.has(value)
-    const style = [at > 0 && 'quiet', isDestructive && 'danger'].filter(Boolean).join(' ')
-    return consequence === undefined
-      ? button(label, style, submit)
-      : confirmDialog({ label, question: `${label}?`, consequence, submit, isDestructive })
+  const row = (option: DecisionOption): Html => {
+    const { name, label, effect, isDestructive = false } = option
+    const submit = { name: 'decision', value: name }
+    const style = isDestructive ? 'quiet danger' : 'quiet'
+    const isFailed = failed?.name === name
+    const press =
+      option.reason === undefined
+        ? button(label, style, submit)
+        : isFailed
+          ? html`${reasonField(option, failed.why, failed.error)}
+              <div class="actions">
+                ${button(label, isDestructive ? 'danger' : '', submit)}
+                <a class="button quiet" href="${action}">Cancel</a>
+              </div>`
+          : confirmDialog({
+              label,
+              question: `${label}?`,
+              consequence: effect,
+              fields: reasonField(option, failed?.why),
+              submit,
+              isDestructive,
+            })
+    return html`<li class="${isFailed && 'failed'}">
+      <div>
+        <strong>${label}</strong>
+        <p class="small">${effect}</p>
+        ${isFailed && option.reason === undefined && alert(failed.error)}
+      </div>
+      ${postForm(token, action, press, isFailed ? 'form' : 'inline')}
+    </li>`
   }
-  const fields = html`${textArea({ label: t('Reason'), name: 'why', value: why, hint, error, max: decisionReasonCharsMax })}
-    <div class="actions">${offers.map(offer)}</div>`
-  return offers.length > 0 && postForm(token, action, fields)
+  return (
+    options.length > 0 &&
+    html`<ul class="decisions">
+      ${options.map(row)}
+    </ul>`
+  )
 }
+
+const reasonField = (
+  { reason, isRequired = false }: DecisionOption,
+  why?: string,
+  error?: string,
+): Html =>
+  textArea({
+    label: isRequired ? t('Reason') : t('Reason (optional)'),
+    name: 'why',
+    value: why,
+    hint: reason ?? '',
+    error,
+    max: decisionReasonCharsMax,
+    required: isRequired,
+  })
 
 export const appTable = (apps: App[]): Part =>
   dataTable(

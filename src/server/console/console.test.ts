@@ -8,6 +8,7 @@ import { listAudit } from '../../people/audit/audit.ts'
 import { startForEachTest } from '../../testing/fixtures/closed-servers.ts'
 import {
   alertText,
+  claimAgent,
   FormBrowser,
   hiddenFields,
   signInOperator,
@@ -78,8 +79,6 @@ describe('access', () => {
     }
     const settings = await olga.show('/console/settings')
     expect(settings.text).toContain('(set)')
-    // Default settings have one heading instead of a label each.
-    expect(settings.allByText('default')).toEqual([])
     expect((await olga.open('/console/apps/AAAAAAAAAAAA')).status).toBe(404)
     expect((await olga.open('/console/agents/nobody')).status).toBe(404)
     expect((await olga.open('/console/people/nobody')).status).toBe(404)
@@ -197,7 +196,7 @@ describe('moderation', () => {
       .allByRole('row')
       .map((row) => row.allByRole('cell').map(({ text }) => text))
       .filter((cells) => cells.length > 0)
-    expect(rows.map(([, by, did]) => [by, did])).toEqual([
+    expect(rows.map(([did, , , by]) => [by, did])).toEqual([
       ['olga', 'Appeal granted'],
       ['olga', 'Taken down'],
       ['olga', 'Quarantined'],
@@ -232,6 +231,59 @@ describe('moderation', () => {
     expect((await decide(olga, `/console/apps/${id}`, 'rescan')).status).toBe(303)
     expect(await olga.read('/console/audit')).toContain('Scanned again')
   })
+})
+
+test('shows the facts and lists of an agent and its owner, then what can be decided', async () => {
+  const t = await open()
+  const [ann, olga] = [await t.agent('ann'), await signInOperator(t)]
+  await claimAgent(await signUp(t, 'cyrus', '198.51.100.7'), ann)
+  await ann.publish({ title: 'Boats' })
+  for (const [path, up, order] of [
+    ['/console/agents/ann', '/console/agents', ['Balance', 'Latest apps', 'Actions']],
+    ['/console/people/cyrus', '/console/people', ['Wallet', '@ann', 'Actions']],
+  ] as const) {
+    const page = await olga.show(path)
+    const places = order.map((text) => page.byRole('main').text.indexOf(text))
+    expect([path, places.every((at) => at > 0), places]).toEqual([
+      path,
+      true,
+      places.toSorted((a, b) => a - b),
+    ])
+    expect(page.byRole('main').hrefs).toContain(up)
+    // The reason is asked after the press: each field is in the dialog of its decision.
+    for (const dialog of page.allByRole('dialog')) {
+      expect(dialog.allByRole('textbox').map((box) => box.attribute('name'))).toEqual(['why'])
+    }
+    expect(page.allByRole('dialog').length).toBeGreaterThan(0)
+  }
+  expect((await olga.show('/console/agents/ann')).hrefs).toContain('/console/people/cyrus')
+  const person = await olga.show('/console/people/cyrus')
+  expect(person.hrefs).toContain('/console/keys/cyrus')
+  expect(person.hrefs).toContain('/console/agents/ann')
+  // A rejected decision shows its form, without a dialog.
+  const rejected = shownPage((await decide(olga, '/console/agents/ann', 'suspend')).body)
+  expect(rejected.allByRole('dialog')).toEqual([])
+  expect(rejected.byRole('alert').text).toStartWith('Enter a reason')
+})
+
+test('offers one way to restore an app with an open appeal', async () => {
+  const t = await open()
+  const [ann, olga] = [await t.agent('ann'), await signInOperator(t)]
+  const id = await ann.publish({ title: 'Boats', store: true })
+  const path = `/console/apps/${id}`
+  await decide(olga, path, 'takedown', 'malware')
+  expect((await olga.show(path)).names('button')).toContain('Restore')
+  await ann.call('POST', `/apps/${id}/appeal`, { text: 'I made it' })
+  const page = await olga.show(path)
+  expect(page.names('button')).toContain('Grant appeal')
+  expect(page.names('button')).not.toContain('Restore')
+  expect(page.allByRole('textbox').filter((box) => box.attribute('name') === 'why')).toHaveLength(1)
+})
+
+test('names the open page on the menu of a phone', async () => {
+  const t = await open()
+  const olga = await signInOperator(t)
+  expect((await olga.show('/console/people')).names('button')).toContain('Console: People')
 })
 
 test('changes who may open an app, and records it', async () => {
@@ -341,16 +393,19 @@ test('keeps the typed reason and hash after an error', async () => {
   const id = await ann.publish({ title: 'Boats', store: true })
   const path = `/console/apps/${id}`
   const why = 'Three visitors wrote that it asks for a password.'
+  // A decision that no longer applies leaves its reason to the others.
   const early = await decide(olga, path, 'restore', why)
   expect([alertText(early), ...typed(early, 'why')]).toEqual([
     expect.stringMatching(/^Nothing changed: this was already decided/),
     why,
+    why,
   ])
   await decide(olga, path, 'takedown', 'malware')
   await ann.call('POST', `/apps/${id}/appeal`, { text: 'I made it' })
-  expect(typed(await decide(olga, path, 'takedown', why), 'why')).toEqual(['', why])
+  // Only the appeal is open now, and its reply keeps the text.
+  expect(typed(await decide(olga, path, 'takedown', why), 'why')).toEqual([why])
   const long = 'x'.repeat(2_001)
-  expect(typed(await decide(olga, path, 'deny', long), 'why')).toEqual([long, ''])
+  expect(typed(await decide(olga, path, 'deny', long), 'why')).toEqual([long])
   expect(typed(await decide(olga, '/console/agents/ann', 'unsuspend', why), 'why')).toEqual([why])
   const person = '/console/people/cyrus'
   expect(typed(await decide(olga, person, 'unsuspend', why), 'why')).toEqual([why])

@@ -1,30 +1,37 @@
+import type { AppContext } from '../../kernel/context.ts'
 import { makeCursor, parseCursor, takePage } from '../../kernel/cursor.ts'
 import { ApiError } from '../../kernel/errors.ts'
-import { html, type Part } from '../../kernel/html.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
 import { t } from '../../kernel/words/message.ts'
-import { countOwnedAgents } from '../../people/agents/agents.ts'
+import { list as listKeys } from '../../money/keys/keys.ts'
+import { countOwnedAgents, listOwnedAgents } from '../../people/agents/agents.ts'
 import { listPeople, type Person, walletOf } from '../../people/people.ts'
 import { findProfile, type Profile } from '../../people/profiles/profiles.ts'
-import { searchTerm, section, withQuery } from '../../site/components.ts'
-import { renderDate, renderDateTime } from '../../site/format.ts'
+import { searchTerm, section } from '../../site/components.ts'
+import { formatCompact, renderDate, renderDateTime } from '../../site/format.ts'
 import type { Form } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { type Column, cursorPager, dataTable, emptyState, usual } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
 import { findPersonCase } from '../operator/cases.ts'
 import { decideAbout, decidedNotice } from './access.ts'
+import { agentTable } from './agents.ts'
 import { decisionHistory } from './audit.ts'
 import {
-  accountSummary,
   badge,
   consolePage,
-  decisionForm,
+  decisionList,
   type DecisionOption,
+  type Fact,
+  factLines,
   getCredits,
+  grantLink,
   openReports,
   searchCharsMax,
   searchForm,
+  suspensionFact,
 } from './components.ts'
+import { accountKeysPath } from './keys.ts'
 
 const rowsShown = 30
 
@@ -36,6 +43,9 @@ const stateBadges = ({ operator, password, suspended }: Person): Part => [
   suspended !== null && badge('suspended', 'bad'),
   password === null && badge(t('no password')),
 ]
+
+const isUsual = ({ operator, password, suspended }: Person): boolean =>
+  !operator && password !== null && suspended === null
 
 /** Renders people by name, filtered by name. Throws `bad_request`. */
 export async function peoplePage({ ctx, query }: UserRequest): Promise<Page> {
@@ -51,15 +61,10 @@ export async function peoplePage({ ctx, query }: UserRequest): Promise<Page> {
   )
   const row = (person: Person, at: number) => [
     html`<a href="${personPath(person)}"><bdi>${person.name}</bdi></a>`,
-    stateBadges(person),
+    isUsual(person) ? usual(t('active')) : stateBadges(person),
     owned[at]?.agents === 0 ? usual('0') : owned[at]?.agents,
     owned[at]?.wallet,
     renderDate(person.created),
-    html`<a
-      href="${withQuery('/console/grants', { to: person.name })}"
-      aria-label="Grant credits to ${person.name}"
-      >Grant credits</a
-    >`,
   ]
   const heads: Column[] = [
     { long: t('Name') },
@@ -67,7 +72,6 @@ export async function peoplePage({ ctx, query }: UserRequest): Promise<Page> {
     { number: t('Agents') },
     { number: t('Wallet (credits)'), onPhone: 'figure' },
     t('Joined'),
-    { unseen: t('Grant') },
   ]
   const none = emptyState(t('No people found'), html`No name contains “<bdi>${q}</bdi>”.`)
   const main = html`${searchForm('/console/people', t('Search by name'), q)}
@@ -76,7 +80,7 @@ export async function peoplePage({ ctx, query }: UserRequest): Promise<Page> {
   return consolePage({ place: '/console/people', title: t('People'), main })
 }
 
-/** Renders a person with their decisions. Throws `not_found`. */
+/** Renders a person with their facts, agents, history and decisions. Throws `not_found`. */
 export async function personPage(
   req: UserRequest,
   name: string,
@@ -85,59 +89,114 @@ export async function personPage(
 ): Promise<Page> {
   const { person, reports, decisions } = await getPersonCase(req, name)
   const { ctx } = req
-  const [wallet, agents] = await Promise.all([
-    getCredits(ctx, walletOf(person)),
-    countOwnedAgents(ctx, person.id),
-  ])
   const profile = await findProfile(ctx.db.read, person.id)
-  const options: DecisionOption[] = [
-    person.suspended === null ? ['suspend', t('Suspend')] : ['unsuspend', t('Unsuspend')],
-  ]
-  if (profile) {
-    options.push(
-      profile.hidden === null ? ['hide-page', t('Hide page')] : ['show-page', t('Show page')],
-    )
-  }
-  if (reports.length > 0) options.push(['dismiss-page', t('Dismiss reports')])
-  const decision = {
-    action: personPath(person),
-    hint: t(
-      'Required to suspend a person or to hide their page. The person receives it. Their agents keep running.',
-    ),
-    why: submitted?.text('why'),
+  const action = personPath(person)
+  const failed = submitted && {
+    name: submitted.text('decision'),
+    why: submitted.text('why'),
     error: message,
   }
-  const stats: [string, Part][] = [
-    [t('Wallet (credits)'), wallet],
-    [t('Agents'), agents],
-  ]
-  const main = html`${decidedNotice(req, decision.action)}
-    <p class="lead">${stateBadges(person)} Joined ${renderDate(person.created)}</p>
-    ${profile && pageLine(profile)} ${openReports(reports)}
-    ${accountSummary(person, stats, person.name)}
-    ${!person.operator && section(t('Actions'), decisionForm(req.token, decision, options))}
-    ${decisionHistory(decisions)}`
-  // The form shows the error; the operator has none.
-  const pageMessage = person.operator ? message : undefined
+  const options = person.operator ? [] : decisionOptions(person, profile, reports.length)
+  const isShown = options.some((option) => option.name === failed?.name)
+  const agents = await listOwnedAgents(ctx, person.id, rowsShown)
+  const main = html`${decidedNotice(req, action)}
+  ${factLines(await personFacts(ctx, person, profile))} ${openReports(reports)}
+  ${section(t('Agents'), await agentTable(ctx, agents, html`<p class="small">No agents yet.</p>`))}
+  ${decisionHistory(decisions)}
+  ${options.length > 0 && section(t('Actions'), decisionList(req.token, { action, failed }, options))}`
   return consolePage({
     place: '/console/people',
     title: person.name,
-    message: pageMessage,
+    crumbs: [['/console/people', t('People')]],
+    action: grantLink(person.name),
+    message: isShown ? undefined : message,
     main,
   })
 }
 
-function pageLine({ handle, isPublic, hidden, hiddenFor }: Profile): Part {
+async function personFacts(
+  ctx: AppContext,
+  person: Person,
+  profile: Profile | undefined,
+): Promise<Fact[]> {
+  const wallet = walletOf(person)
+  const keys = await listKeys(ctx.db.read, wallet.owner)
+  return [
+    [t('State'), isUsual(person) ? t('active') : stateBadges(person)],
+    ...suspensionFact(person),
+    ...(profile ? [[t('Public page'), pageState(profile)] as const] : []),
+    [
+      t('Wallet'),
+      html`${await getCredits(ctx, wallet)} <span class="small">${t('credits')}</span>`,
+    ],
+    [
+      t('API keys'),
+      html`<a href="${accountKeysPath(person.name)}">${formatCompact(keys.length)}</a>`,
+    ],
+    [t('Joined'), renderDate(person.created)],
+  ]
+}
+
+function decisionOptions(
+  person: Person,
+  profile: Profile | undefined,
+  reports: number,
+): DecisionOption[] {
+  const options: DecisionOption[] = []
+  const reason = t('The person receives it.')
+  if (reports > 0) {
+    options.push({
+      name: 'dismiss-page',
+      label: t('Dismiss reports'),
+      effect: t('Closed reports cannot be reopened.'),
+      reason: t('It is kept in the audit log.'),
+    })
+  }
+  if (profile && profile.hidden === null) {
+    options.push({
+      name: 'hide-page',
+      label: t('Hide page'),
+      effect: t('Their public page is not found any more. Their apps stay public.'),
+      reason,
+      isRequired: true,
+      isDestructive: true,
+    })
+  } else if (profile) {
+    options.push({
+      name: 'show-page',
+      label: t('Show page'),
+      effect: t('Their public page can be found again.'),
+    })
+  }
+  options.push(
+    person.suspended === null
+      ? {
+          name: 'suspend',
+          label: t('Suspend'),
+          effect: t(
+            'They cannot sign in, and their own keys stop working. Their agents keep running.',
+          ),
+          reason,
+          isRequired: true,
+          isDestructive: true,
+        }
+      : {
+          name: 'unsuspend',
+          label: t('Unsuspend'),
+          effect: t('They can sign in, and their own keys work again.'),
+        },
+  )
+  return options
+}
+
+function pageState({ handle, isPublic, hidden, hiddenFor }: Profile): Html {
   if (hidden !== null) {
-    return html`<p>
-      Page <bdi>@${handle}</bdi>, hidden since ${renderDateTime(hidden)}: <bdi>${hiddenFor}</bdi>
-    </p>`
+    return html`<bdi>@${handle}</bdi>, hidden since ${renderDateTime(hidden)}:
+      <bdi>${hiddenFor}</bdi>`
   }
   return isPublic
-    ? html`<p>
-        Page <a href="/@${handle}"><bdi>@${handle}</bdi></a>
-      </p>`
-    : html`<p>Handle <bdi>@${handle}</bdi>, private</p>`
+    ? html`<a href="/@${handle}"><bdi>@${handle}</bdi></a>`
+    : html`<bdi>@${handle}</bdi>, private`
 }
 
 async function getPersonCase({ ctx }: UserRequest, name: string) {

@@ -21,6 +21,7 @@ import {
   accountLinks,
   badge,
   consolePage,
+  factLines,
   findAccounts,
   hasSeveral,
   searchCharsMax,
@@ -155,21 +156,15 @@ export async function requestPage({ ctx }: UserRequest, id: string): Promise<Pag
   ]
   const lead = html`${statusBadge(found.status)}
     ${found.cause !== undefined && html`<code>${found.cause}</code>`}
-    <time datetime="${iso(found.at)}">${iso(found.at).replace('T', ' ').replace('Z', ' UTC')}</time>
-    · <a href="${place}">All requests</a>`
-  const main = html`<dl class="fact-lines">
-      ${facts.map(
-        ([name, value]) =>
-          html`<div>
-            <dt>${name}</dt>
-            <dd>${value}</dd>
-          </div>`,
-      )}
-    </dl>
-    ${call && section(t('Model call'), callDetails(found, call))}`
+    <time datetime="${iso(found.at)}"
+      >${iso(found.at).replace('T', ' ').replace('Z', ' UTC')}</time
+    > `
+  const main = html`${factLines(facts)}
+  ${call && section(t('Model call'), callDetails(found, call))}`
   return consolePage({
     place,
     title: `${found.method} ${found.route || t('(no route)')}`,
+    crumbs: [[place, t('Requests')]],
     lead,
     main,
   })

@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
 
 import { ConfigError, loadConfig } from '../../kernel/config/load.ts'
-import type { SettingName } from '../../kernel/config/settings.ts'
+import { type SettingName, SettingsSchema } from '../../kernel/config/settings.ts'
 import { operatorLink } from '../../people/people.ts'
+import { keysOf } from '../../site/components.ts'
 import { startForEachTest } from '../../testing/fixtures/closed-servers.ts'
 import {
   alertText,
@@ -15,6 +16,7 @@ import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import type { TestResponse, TestServer } from '../../testing/fixtures/test-server.ts'
 import { createContext } from '../context.ts'
 import { changeSetting, switchModel } from '../operator/settings.ts'
+import { settingName } from './setting-names.ts'
 
 const start = startForEachTest()
 
@@ -54,6 +56,45 @@ test('changes a limit at once, with an audit entry, and brings it back', async (
   await set(olga, 'DAILY_CAP_CREDITS', '9')
   await set(olga, 'DAILY_CAP_CREDITS', '', 'reset')
   expect(t.ctx.config.dailyCapCredits).toBeNull()
+})
+
+test('has a name for people for each setting', () => {
+  const names = keysOf(SettingsSchema.properties).map((name) => settingName(name))
+  expect(names.filter((name) => /^[A-Z0-9]+_[A-Z0-9_]+$/.test(name))).toEqual([])
+  expect(new Set(names).size).toBe(names.length)
+})
+
+test('lists settings by subject with where they are set, or those that changed', async () => {
+  const { olga } = await open({ OPERATOR_TOKEN: 'hush-hush' })
+  await set(olga, 'HOME_TITLE', 'Play here')
+  const cellsOf = async (path: string): Promise<string[][]> =>
+    (await olga.show(path))
+      .allByRole('row')
+      .map((row) => row.allByRole('cell').map(({ text }) => text))
+      .filter((cells) => cells.length > 0)
+  const changed = await cellsOf('/console/settings?show=changed&q=o')
+  expect(changed).toContainEqual([
+    'Home page heading HOME_TITLE Heading of the home page.',
+    'Play here',
+    'in the console',
+    'Edit',
+  ])
+  expect(changed).toContainEqual([
+    expect.stringContaining('Operator token'),
+    '(set)',
+    'by a flag',
+    '',
+  ])
+  const all = await cellsOf('/console/settings')
+  const home = all.findLast(([name]) => name?.includes('HOME_TEXT'))
+  expect(home?.slice(2)).toEqual(['by default', 'Edit'])
+  expect(changed.some(([name]) => name?.includes('HOME_TEXT'))).toBe(false)
+  expect(all.length).toBe(Object.keys(SettingsSchema.properties).length)
+  // One page has the value once, in its form, and the code after the name.
+  const page = await olga.show('/console/settings/HOME_TITLE')
+  expect(page.byRole('heading', 'Home page heading').text).toBe('Home page heading')
+  expect(page.text.match(/Play here/g)).toBeNull()
+  expect(page.byLabel(/^Value/).value).toBe('Play here')
 })
 
 test('rejects bad values with the message that a start prints, and changes nothing', async () => {

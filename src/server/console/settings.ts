@@ -6,9 +6,9 @@ import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { msg, t } from '../../kernel/words/message.ts'
-import { searchTerm, section, withQuery } from '../../site/components.ts'
+import { searchTerm, withQuery } from '../../site/components.ts'
 import { form } from '../../site/form.ts'
-import { renderDateTime } from '../../site/format.ts'
+import { formatCount, renderDateTime } from '../../site/format.ts'
 import {
   button,
   type Form,
@@ -19,12 +19,20 @@ import {
   selectField,
 } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
-import { dataTable } from '../../site/lists.ts'
+import { chip, dataTable, emptyState, usual } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
-import { wireWord } from '../../site/wire-words.ts'
 import { changeSetting, resetSetting, undoSetting } from '../operator/operations.ts'
+import { providerKeys } from '../operator/providers.ts'
 import { places } from '../operator/settings.ts'
-import { badge, consolePage, searchCharsMax, searchForm } from './components.ts'
+import {
+  badge,
+  consolePage,
+  type Fact,
+  factLines,
+  searchCharsMax,
+  searchForm,
+} from './components.ts'
+import { settingName } from './setting-names.ts'
 
 const place = '/console/settings'
 
@@ -36,21 +44,27 @@ const isEditable = ({ name, source }: ConfigRow): boolean =>
 
 const pathOf = ({ name }: ConfigRow): string => `${place}/${name}`
 
-function cells(row: ConfigRow): Part[] {
+function cells(row: ConfigRow) {
   const { name, value, source, description } = row
+  const edit = html`<a
+    class="button quiet slim"
+    href="${pathOf(row)}"
+    aria-label="Edit ${settingName(name)}"
+    >Edit</a
+  >`
   return [
-    html`<a href="${pathOf(row)}"><code>${name}</code></a>
+    html`<a href="${pathOf(row)}">${settingName(name)}</a> <code class="code-name">${name}</code>
       <div class="small">${t(description)}</div>`,
-    shown(value),
-    source !== 'default' && badge(wireWord(source), isFixed(source) ? 'plain' : 'good'),
-    isEditable(row) && html`<a href="${pathOf(row)}" aria-label="Edit ${name}">Edit</a>`,
+    value === '' ? usual(shown(value)) : shown(value),
+    source === 'default' ? usual(t(places.default)) : badge(places[source]),
+    isEditable(row) && edit,
   ]
 }
 
 const columns = [
   { long: msg('Setting') },
   { long: msg('Value') },
-  msg('Source'),
+  { text: msg('Set'), onPhone: 'plain' },
   { unseen: msg('Edit') },
 ] as const
 
@@ -60,59 +74,92 @@ function doneNotice({ ctx, query, token }: UserRequest): Part {
   const change = row && ctx.settings.find(row.name)
   if (!row || !change) return undefined
   return html`<div class="notice" role="status">
-    <span><code>${row.name}</code> is ${row.value === '' ? 'empty' : shown(row.value)} now.</span>
+    <span
+      >${settingName(row.name)} is ${row.value === '' ? t('empty') : shown(row.value)} now.</span
+    >
     ${postForm(token, pathOf(row), html`${hiddenField('act', 'undo')}${button(t('Undo'), 'quiet slim')}`, 'inline')}
   </div>`
 }
 
-/** The groups of settings with their numbers. Those that match a search are open. */
-function groupList(rows: ConfigRow[], kind: string, isSearch: boolean): Part {
-  const groups = Object.entries(sections).flatMap(([title, group]) => {
+/** Returns the subjects that have some of the rows, in the order of docs/settings.md. */
+const subjectsOf = (rows: ConfigRow[]) =>
+  Object.entries(sections).flatMap(([title, group]) => {
     const own = rows.filter(({ name }) => Object.hasOwn(group, name))
-    const set = own.filter(({ source }) => source !== 'default').length
-    return own.length === 0
-      ? []
-      : html`<details ${isSearch && html`open`}>
-          <summary>
-            ${t(title)} <span class="small">${own.length}${set > 0 && html`, ${set} set`}</span>
-          </summary>
-          ${dataTable(t('{group}, {kind}', { group: t(title), kind }), [...columns], own.map(cells))}
-        </details>`
+    const id = title.toLowerCase().replace(/\W+/g, '-')
+    return own.length === 0 ? [] : [{ id, title: t(title), rows: own }]
   })
-  return html`<div class="settings">
-    ${groups.length > 0 ? groups : html`<p class="small">None matches.</p>`}
-  </div>`
+
+type Subject = ReturnType<typeof subjectsOf>[number]
+
+/** Providers without a key are many. The page of providers takes their keys. */
+const isUnusedKey = ({ name, value }: ConfigRow): boolean =>
+  value === '' && providerKeys.some(({ setting }) => setting === name)
+
+function subjectSection({ id, title, rows }: Subject, isWhole: boolean): Html {
+  const folded = isWhole ? rows.filter(isUnusedKey) : []
+  const table = (some: ConfigRow[]): Part => dataTable(title, [...columns], some.map(cells))
+  return html`<section id="${id}">
+    <h2>${title}</h2>
+    ${table(rows.filter((row) => !folded.includes(row)))}
+    ${
+      folded.length > 0 &&
+      html`<details>
+        <summary>${t('Providers without a key ({length})', { length: folded.length })}</summary>
+        <p class="small">
+          <a href="/console/providers">Providers</a> tests a key before it stores it.
+        </p>
+        ${table(folded)}
+      </details>`
+    }
+  </section>`
 }
 
-/** Renders all settings, first those that can be changed here. Secrets have no value. */
+/** Links to the subjects, which stay beside the list. */
+const subjectNav = (subjects: Subject[]): Html =>
+  html`<nav class="subjects" aria-label="Subjects">
+    <ul>
+      ${subjects.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}
+    </ul>
+  </nav>`
+
+/** Renders all settings by subject, or those that are changed. Secrets have no value. */
 export function settingsPage(req: UserRequest): Page {
   const { ctx, query } = req
-  const { upstreams, models } = ctx.config
   const words = searchTerm(query, searchCharsMax)
-  const rows = ctx.config.rows.filter(({ name, description }) =>
-    `${name} ${description}`.toLowerCase().includes(words?.toLowerCase() ?? ''),
+  const isFiltered = query.get('show') === 'changed'
+  const found = ctx.config.rows.filter(({ name, description }) =>
+    `${name} ${settingName(name)} ${t(description)} ${description}`
+      .toLowerCase()
+      .includes(words?.toLowerCase() ?? ''),
   )
-  const list = (kind: string, isOfKind: (row: ConfigRow) => boolean): Part =>
-    groupList(rows.filter(isOfKind), kind, words !== undefined)
+  const changed = found.filter(({ source }) => source !== 'default')
+  const subjects = subjectsOf(isFiltered ? changed : found)
   const warnings = modelSettingWarnings(ctx)
   const main = html`${searchForm(place, t('Search by name or description'), words)}
-  ${doneNotice(req)} ${warnings.map((text) => html`<p class="alert">${text}</p>`)}
-  ${section(
-    t('Change here'),
-    html`<p class="small">A change applies at once, in all processes, and stays after a restart.</p>
-      ${list(t('editable'), isEditable)}`,
-  )}
-  ${section(
-    t('Set at the start'),
-    html`<p class="small">
-        Change these in the environment or berth.toml and restart Berth. A value that is set there
-        wins over the console. berth.toml defines ${upstreams.length} upstreams and ${models.length}
-        models.
-      </p>
-      ${list(t('fixed'), (row) => !isEditable(row))}`,
-  )}`
-  return consolePage({ place, title: t('Settings'), main })
+    <ul class="chips filters">
+      ${chip(withQuery(place, { q: words }), t('All ({length})', { length: found.length }), !isFiltered)}
+      ${chip(withQuery(place, { q: words, show: 'changed' }), t('Changed ({length})', { length: changed.length }), isFiltered)}
+    </ul>
+    ${doneNotice(req)} ${warnings.map((text) => html`<p class="alert">${text}</p>`)}
+    ${
+      subjects.length === 0
+        ? emptyState(t('No settings found'), t('Search for another word, or show all settings.'))
+        : html`<div class="settings">
+            <div>${subjects.map((subject) => subjectSection(subject, words === undefined))}</div>
+            ${subjectNav(subjects)}
+          </div>`
+    }`
+  return consolePage({ place, title: t('Settings'), lead: lead(ctx), main })
 }
+
+const lead = ({ config: { upstreams, models } }: AppContext): Html =>
+  html`A change here applies at once, in all processes. Settings without “Edit” are set in the
+  environment or in berth.toml, and wait for a restart.
+  ${
+    upstreams.length + models.length > 0 &&
+    html`berth.toml also defines ${formatCount(upstreams.length, 'upstream')} and
+    ${formatCount(models.length, 'model')}.`
+  }`
 
 export const findRow = ({ config }: AppContext, name: string): ConfigRow | undefined =>
   config.rows.find((row) => row.name === name)
@@ -148,7 +195,6 @@ export function settingPage(
   const { ctx, token } = req
   const row = findRow(ctx, name)
   if (!row) throw new ApiError('not_found', { what: 'setting' })
-  const change = ctx.settings.find(row.name)
   const typed = submitted?.has('value') ? submitted.text('value') : row.value
   const reset = html`<button class="button quiet" name="act" value="reset">Restore default</button>`
   const fields = html`${valueField(row, typed)}
@@ -156,15 +202,35 @@ export function settingPage(
       <button class="button" name="act" value="set">Save</button>
       ${row.source === 'console' && reset}
     </div>`
-  const main = html`<p class="lead">${t(row.description)}</p>
-    <p class="small">
-      ${shown(row.value)}, set ${places[row.source]}.
-      ${row.source !== 'default' && html`The default is ${shown(defaultOf(row.name))}.`}
-      ${change && html`Last changed by <bdi>${change.by}</bdi>, ${renderDateTime(change.at)}.`}
-    </p>
-    ${isEditable(row) ? postForm(token, pathOf(row), fields) : notice(fixedText(row))}
-    <p class="below"><a href="${place}">All settings</a></p>`
-  return consolePage({ place, title: name, message, main })
+  const [subject] = subjectsOf([row])
+  const main = html`${isEditable(row) ? postForm(token, pathOf(row), fields) : notice(fixedText(row))}
+  ${factLines(settingFacts(ctx, row))}`
+  return consolePage({
+    place,
+    title: settingName(row.name),
+    crumbs: [
+      [place, t('Settings')],
+      ...(subject ? [[`${place}#${subject.id}`, subject.title] as const] : []),
+    ],
+    lead: t(row.description),
+    message,
+    main,
+  })
+}
+
+function settingFacts(ctx: AppContext, row: ConfigRow): Fact[] {
+  const facts: Fact[] = []
+  // The form shows the value of one that can be changed.
+  if (!isEditable(row) || isSecret(row.name)) facts.push([t('Value'), shown(row.value)])
+  facts.push([t('Set'), t(places[row.source])])
+  if (row.source !== 'default') facts.push([t('Default'), shown(defaultOf(row.name))])
+  const change = ctx.settings.find(row.name)
+  if (change) {
+    const by = t('by {name}', { name: change.by })
+    facts.push([t('Last change'), html`${renderDateTime(change.at)}, ${by}`])
+  }
+  facts.push([t('Name in the environment'), html`<code>${row.name}</code>`])
+  return facts
 }
 
 const fixedText = ({ name, source }: ConfigRow): string =>

@@ -139,11 +139,12 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
         }
         await preview.close()
 
+        // The press asks for the reason, also without JavaScript.
         await button(page, 'Take down').click()
-        expect(await page.textContent('.alert')).toContain('Enter a reason')
-        await page.getByLabel('Reason').fill('It is a copy.')
-        await button(page, 'Take down').click()
-        expect(await page.textContent('.lead')).toContain('taken down')
+        const dialog = page.getByRole('dialog')
+        await dialog.getByLabel('Reason').fill('It is a copy.')
+        await dialog.getByRole('button', { name: 'Take down' }).click()
+        expect(await page.textContent('.fact-lines')).toContain('taken down')
         await guest.goto(`${origin}/a/${id}`)
         expect(await guest.textContent('h1')).toBe('Taken down')
 
@@ -152,7 +153,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
         await link(page, `Boat ${how}`).click()
         await page.getByLabel('Reply').fill('So you did.')
         await button(page, 'Grant appeal').click()
-        expect(await page.textContent('.lead')).toContain('live')
+        expect(await page.textContent('.fact-lines')).toContain('live')
         await link(page, 'Audit log').click()
         expect(await page.textContent('tbody tr')).toContain('olga')
         t.clock.advance(minute)
