@@ -18,7 +18,7 @@ import {
   type SharedCondition,
 } from '../operator/alerts.ts'
 import { testAlert } from '../operator/operations.ts'
-import { badge, consolePage, settingLink, silentNote } from './components.ts'
+import { badge, consolePage, silentNote } from './components.ts'
 
 const place = '/console/alerts'
 
@@ -32,6 +32,8 @@ const conditions: Record<Condition['name'], [label: Text, setting?: SettingName]
   payments: [msg('Payments and their servers')],
   backups: [msg('Encrypted backups'), 'BACKUP_TO'],
 }
+
+const isThreshold = (setting: SettingName): boolean => setting.startsWith('ALERT_')
 
 function delivery(stored: StoredAlert | undefined, hasReceiver: boolean): Part {
   if (!stored) return false
@@ -67,7 +69,7 @@ export async function alertsPage(req: UserRequest, message?: string): Promise<Pa
     const ofAlert = [alert && renderDateTime(alert.since), delivery(alert, hasReceiver)]
     return [
       html`${label}
-      ${setting !== undefined && html`<div class="small">${settingLink(setting)}</div>`}`,
+      ${setting !== undefined && html`<div class="small"><a href="/console/settings/${setting}">${isThreshold(setting) ? t('Threshold') : t('Setting')}</a></div>`}`,
       state,
       now,
       ...(firing.length > 0 ? ofAlert : []),

@@ -100,7 +100,7 @@ export const revokeAppLink = (id: string) =>
     then: decidedPath(`/console/apps/${id}`, 'revoke-link', id),
   })
 
-/** Returns the decisions that apply to the app's state. The verdict on an appeal is its own form. */
+/** Returns the decisions that apply to an app's state. The verdict on an appeal has a form. */
 function decisionOptions({ app, reports, appeals }: AppCase): DecisionOption[] {
   const reason = t('The maker receives it.')
   const hasAppeal = appeals.length > 0
@@ -186,6 +186,19 @@ const versionRow =
     >`,
   ]
 
+function versionSection(app: apps.App, versions: apps.Version[]): Html {
+  const heads = [
+    t('Preview'),
+    t('Verdict'),
+    { long: t('Findings') },
+    { number: t('Size') },
+    t('Created'),
+    { unseen: t('Block') },
+  ]
+  const rows = versions.map(versionRow(app))
+  return section(t('Version history'), dataTable(t('Versions'), heads, rows))
+}
+
 function appFacts({ app, maker }: AppCase, link: string): Fact[] {
   const why = app.takenDown !== null ? app.takedownReason : app.quarantineReason
   const since = sanctionedAt(app)
@@ -266,14 +279,6 @@ export async function appPage(
   const isShown = isVerdict || options.some((option) => option.name === name)
   const failed = typed && !isVerdict ? { name, ...typed } : undefined
   const isOpen = app.takenDown === null && app.closed === null
-  const heads = [
-    t('Preview'),
-    t('Verdict'),
-    { long: t('Findings') },
-    { number: t('Size') },
-    t('Created'),
-    { unseen: t('Block') },
-  ]
   const [newest] = versions
   const image = caseImage(ctx, app, newest)
   const decision = html`${factLines(appFacts(known, itemUrl(ctx, app)))}
@@ -290,8 +295,8 @@ export async function appPage(
           <div>${decision}</div>
         </div>`
   }
-  ${section(t('Version history'), dataTable(t('Versions'), heads, versions.map(versionRow(app))))}
-  ${decisionHistory(decisions)} ${isOpen && (await audienceSections(req, app, submitted))}
+  ${versionSection(app, versions)} ${decisionHistory(decisions)}
+  ${isOpen && (await audienceSections(req, app, submitted))}
   ${app.listed === 'on' && featureSection(token, action, await isFeatured(ctx, id))}`
   // The form shows the error; a deleted app has no form.
   const pageMessage = isDecision && isShown ? undefined : message

@@ -204,7 +204,7 @@ export interface DecisionOption {
   name: Decision | 'grant' | 'deny'
   label: Text
   effect: Text
-  /** Who receives the reason. A decision without it has none. */
+  /** The hint of its reason. A decision without it asks for none. */
   reason?: Text
   isRequired?: boolean
   /** It takes something away: its button is red. */
