@@ -51,6 +51,8 @@ function stopDatabase(): () => void {
     return resume
   }
   const other = new Database(join(dataDir, 'berth.sqlite'))
+  // The server may write at this moment.
+  other.run('pragma busy_timeout = 20000')
   other.run('begin immediate')
   return () => {
     other.run('rollback')

@@ -97,6 +97,8 @@ for (const [name, openBrowser] of sharedBrowsers) {
     let tab: Tab
     const hosted = new MemoryAppSource()
     let last = 0
+    /** The viewer received what an app posts while its page is left. */
+    const received = Promise.withResolvers<void>()
 
     /** Opens a page as a new app in the tab. */
     async function show(page: string, at: Tab = tab): Promise<string> {
@@ -111,7 +113,13 @@ for (const [name, openBrowser] of sharedBrowsers) {
     }
 
     beforeAll(async () => {
-      target = openTarget(hosted, name)
+      target = openTarget(hosted, name, {
+        handle: ({ url }) => {
+          if (url.endsWith('/received')) received.resolve()
+          else if (url.endsWith('/next')) return received.promise.then(() => new Response(''))
+          return undefined
+        },
+      })
       browser = await openBrowser(path ?? '')
       tab = await browser.open()
     }, ms)
@@ -184,7 +192,12 @@ for (const [name, openBrowser] of sharedBrowsers) {
             waitMs,
           ),
         ).toBe(true)
-        await tab.goto(`${target.origin}/watch`)
+        // A browser passes messages on after it has asked the page whether it may leave. On a busy
+        // machine the next page could respond before that.
+        await tab.evaluate(
+          "void addEventListener('message',({data})=>String(data?.changes)==='left,1'&&(new Image().src='/covers/received'))",
+        )
+        await tab.goto(`${target.origin}/next`)
         await tab.goto(`${target.origin}/a/${id}`)
         expect(await waitForMessages(tab)).toEqual([[10_006, '1']])
       },

@@ -51,7 +51,7 @@ export type Place = 'localhost' | 'lan' | 'https'
 
 /** Options of a host: answers before the viewer, and where it is. */
 export interface TargetOptions {
-  handle?: (request: Request) => Response | undefined
+  handle?: (request: Request) => Response | Promise<Response> | undefined
   place?: Place
   /** PEM, for https. */
   tls?: { key: string; cert: string }
