@@ -181,6 +181,13 @@ export function renderAge(time: Time, now: number): Html {
   return timeElement(time, text, exact)
 }
 
+/** in 42 minutes, in 7 days. The exact time is its title. */
+export function renderDeadline(time: Time, now: number): Html {
+  const left = Math.max(0, millisecondsOf(time) - now)
+  const [unit, ms] = ageUnits.find((one) => left >= one[1]) ?? ['minute', minute]
+  return timeElement(time, ages().format(Math.ceil(left / ms), unit), formatDateTime(time))
+}
+
 /** Spending against a cap, with a bar. */
 export function spendingBar(spent: NanoUsd, cap: NanoUsd | null): Html {
   if (cap === null) return html`${renderCredits(spent)} <span class="unit">/ no cap</span>`

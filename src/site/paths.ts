@@ -10,3 +10,5 @@ export const modelPath = (id: string): string => `${modelsPath}/${encodePath(id)
 
 /** The path of an image's URL, so that it loads from the host that served the page. */
 export const imagePath = ({ urls }: AppContext, url: string): string => url.slice(urls.app.length)
+
+export const addMoneyPath = '/wallet/add'

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import type { Browser } from 'playwright-core'
 
+import { coins } from '../../money/payments/coins/method.ts'
 import { watchNetwork } from '../../money/payments/coins/watch.ts'
 import { findViolations } from '../../testing/browsers/axe.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
@@ -45,6 +46,28 @@ describe.skipIf(findBrowser('chromium') === undefined)('adding money in chromium
     t.clock.advance(10_000)
     await watchNetwork(t.ctx, network)
   }
+
+  test(
+    'takes the address away when the invoice expires, while its copy button has the focus',
+    async () => {
+      const context = await browser.newContext({ viewport: { width: 390, height: 844 } })
+      await context.addCookies([{ name: 'berth', value: cookie, url: origin }])
+      const page = await context.newPage()
+      await page.goto(`${origin}/wallet/add?amount=20&method=usdt`)
+      await page.getByRole('button', { name: 'Continue' }).click()
+      const address = page.getByLabel('Address', { exact: true }).first()
+      await address.waitFor()
+      await page.getByRole('button', { name: /Copy/ }).first().focus()
+      t.clock.advance(coins.usdt.lockMs)
+      await page.getByRole('heading', { name: 'Invoice expired' }).waitFor()
+      expect([await address.count(), await page.locator('.qr').count()]).toEqual([0, 0])
+      expect(await findViolations(page)).toEqual([])
+      await page.getByRole('link', { name: 'Create a new invoice' }).click()
+      expect(await page.getByLabel(/Amount in USD/).inputValue()).toBe('20')
+      await context.close()
+    },
+    ms,
+  )
 
   for (const [javaScriptEnabled, width, colorScheme] of [
     [true, 1280, 'light'],

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
+import { coins, lateMs } from '../../money/payments/coins/method.ts'
 import { watchNetwork } from '../../money/payments/coins/watch.ts'
 import { listAudit } from '../../people/audit/audit.ts'
 import { commands } from '../../server/operator/commands.ts'
@@ -71,6 +72,55 @@ test('a person creates an invoice, pays it, and sees each state after a reload',
   expect(await cy.read(place)).toContain('Credited')
   expect(await cy.read('/wallet')).toContain('20,000')
   expect((await olga.open(path)).status).toBe(404)
+})
+
+test('shows no way to pay an expired invoice, and credits a payment that arrives later', async () => {
+  const { path, address } = await pay('usdt', '20')
+  const status = async () => (await cy.show(path)).byRole('status').text
+  expect((await cy.show(path)).text).toContain('in 1 hour')
+  t.clock.advance(coins.usdt.lockMs)
+  const page = await cy.show(path)
+  expect(page.names('heading')).toContain('Invoice expired')
+  expect(page.text).toContain('Do not send money to its address.')
+  // A late payment is found until then.
+  expect(page.text).toContain('before 11 May 2026, 13:00 UTC is credited')
+  const text = await cy.read(path)
+  for (const wayToPay of [
+    address,
+    address.toLowerCase(),
+    'ethereum:',
+    'class="qr"',
+    '<copy-line',
+  ]) {
+    expect([wayToPay, text.includes(wayToPay)]).toEqual([wayToPay, false])
+  }
+  const again = page.byRole('link', 'Create a new invoice').attribute('href') ?? ''
+  const form = (await cy.show(again)).form(place)
+  expect(form.fields).toMatchObject({ amount: '20', method: 'usdt' })
+  await chain.sendUsdt([address, 20_000_000n])
+  await chain.mine(2)
+  await watch()
+  expect(await status()).toContain('A payment arrived after the end.')
+  expect((await cy.show(path)).names('heading')).toContain('Payment received')
+  expect(await cy.read('/wallet')).toContain('20,000')
+})
+
+test('says when the payments of an expired invoice are not looked for any more', async () => {
+  const { path } = await pay('usdt', '20')
+  t.clock.advance(coins.usdt.lockMs + lateMs)
+  expect((await cy.show(path)).text).toContain('not looked for since 11 May 2026')
+})
+
+test('shows only the address after a part arrived: the code has the whole amount', async () => {
+  const { path, address } = await pay('usdt', '20')
+  await chain.sendUsdt([address, 5_000_000n])
+  await chain.mine(2)
+  await watch()
+  const page = await cy.show(path)
+  expect(page.text).toContain('Send the rest of 20 USDT')
+  expect(page.text).toContain('5 USDT arrived.')
+  expect(page.text).toContain(address)
+  expect((await cy.read(path)).includes('ethereum:')).toBe(false)
 })
 
 test('rejects wrong forms and keeps what was typed', async () => {

@@ -5,12 +5,11 @@ import {
 } from '../../gateway/accounts/topup-operations.ts'
 import type { Config } from '../../kernel/config/settings.ts'
 import type { AppContext } from '../../kernel/context.ts'
-import { ApiError, rejectRequest } from '../../kernel/errors.ts'
-import { Html, html, type Part } from '../../kernel/html.ts'
+import { rejectRequest } from '../../kernel/errors.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
 import { type NanoUsd, toUsd } from '../../kernel/money.ts'
-import { lookUp } from '../../kernel/schema.ts'
 import { minute } from '../../kernel/time.ts'
-import { msg, t, type Text } from '../../kernel/words/message.ts'
+import { t } from '../../kernel/words/message.ts'
 import { accountOf } from '../../money/ledger/accounts.ts'
 import * as ledger from '../../money/ledger/ledger.ts'
 import { listInvoices } from '../../money/payments/coins/invoices.ts'
@@ -23,22 +22,16 @@ import {
   requiredConfirmations,
 } from '../../money/payments/coins/method.ts'
 import { walletOf } from '../../people/people.ts'
-import { copyLine, section, statList, withQuery } from '../components.ts'
+import { section, withQuery } from '../components.ts'
 import { form } from '../form.ts'
-import {
-  formatCount,
-  formatUsd,
-  renderCredits,
-  renderDateTime,
-  renderWireCredits,
-} from '../format.ts'
+import { formatCount, formatUsd, renderCredits, renderDateTime } from '../format.ts'
 import { alert, button, choiceField, type Form, inputField, postForm } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
-import { chip, dataTable, emptyState, tableSection } from '../lists.ts'
+import { chip, dataTable, emptyState } from '../lists.ts'
+import { addMoneyPath } from '../paths.ts'
 import { pageRoutes, userForm, userPage, type UserRequest } from '../session.ts'
 import { walletTabs } from './history.ts'
-
-const addMoneyPath = '/wallet/add'
+import { getInvoicePage, invoiceBadge, nameNetwork } from './invoice.ts'
 
 /** A coin that this server takes. */
 export interface OpenMethod {
@@ -121,24 +114,6 @@ const howItWorks = ({ available }: AddMoneyView): Html =>
     <p class="small">If you send more or less, you get credits for what arrived.</p>
   </aside>`
 
-/** The words for the states of an invoice. */
-const labels: Record<InvoiceStatusBody['status'], Text> = {
-  New: msg('Waiting for payment'),
-  Processing: msg('Payment seen, waiting for confirmations'),
-  Settled: msg('Credited'),
-  Expired: msg('Expired'),
-  Invalid: msg('Payment lost'),
-}
-const styles: Partial<Record<InvoiceStatusBody['status'], string>> = {
-  New: ' warn',
-  Processing: ' warn',
-  Expired: ' block',
-  Invalid: ' block',
-}
-
-export const invoiceBadge = ({ status }: Pick<InvoiceStatusBody, 'status'>): Html =>
-  html`<span class="badge${styles[status]}">${labels[status]}</span>`
-
 const historyTable = (invoices: InvoiceStatusBody[]): Part =>
   dataTable(
     t('Top-ups'),
@@ -183,106 +158,6 @@ function addMoneyPage(view: AddMoneyView): Page {
   return { title: t('Add money'), main }
 }
 
-/** The notes on what did not go as planned. */
-const notes: Record<InvoiceStatusBody['exception'], Part> = {
-  none: false,
-  paid_partial: msg(
-    'Less than the amount arrived. It is credited; send the rest to the same address.',
-  ),
-  paid_over: msg('More than the amount arrived. All of it is credited.'),
-  paid_late: msg('A payment arrived after the end. It is credited at the rate of its arrival.'),
-  marked: msg('The operator credited this payment.'),
-}
-
-const paymentTable = ({ payments, asset }: InvoiceStatusBody): Part =>
-  payments.length > 0 &&
-  tableSection(
-    t('Payments'),
-    [
-      { long: t('Transaction') },
-      { number: t('Amount') },
-      t('Confirmations'),
-      { number: t('Credited') },
-    ],
-    payments.map((payment) => [
-      html`<code>${payment.tx}</code>`,
-      `${payment.amount} ${asset}`,
-      t('{min} of {required_confirmations}', {
-        min: Math.min(payment.confirmations, payment.required_confirmations),
-        required_confirmations: payment.required_confirmations,
-      }),
-      payment.credited_usd > 0 ? formatUsd(payment.credited_usd) : t('not yet'),
-    ]),
-  )
-
-const networkNames: Record<string, Text> = {
-  'eip155:1': 'Ethereum',
-  'eip155:11155111': msg('Sepolia (test money)'),
-  'bitcoin:mainnet': 'Bitcoin',
-  'solana:mainnet-beta': 'Solana',
-}
-const nameNetwork = (network: string): Text => lookUp(networkNames, network) ?? network
-
-/** Amount, address and code, while the invoice can be paid. */
-const payment = (invoice: InvoiceStatusBody, qr: Html): Part =>
-  (invoice.status === 'New' || invoice.status === 'Expired') &&
-  html`<div class="invoice">
-    <a class="qr" href="${invoice.payment_request}" aria-label="Open in a wallet">${qr}</a>
-    <div>
-      <h2>Send ${invoice.amount_due} ${invoice.asset}</h2>
-      <p>
-        Network: <strong>${nameNetwork(invoice.network)}</strong>. Send only ${invoice.asset} on
-        this network.
-      </p>
-      <p class="small">Amount in ${invoice.asset}</p>
-      ${copyLine(invoice.amount_due, t('Amount in {asset}', { asset: invoice.asset }))}
-      <p class="small">Address</p>
-      ${copyLine(invoice.address, t('Address'))}
-      <p class="small">Payment link</p>
-      ${copyLine(invoice.payment_request, t('Payment link'))}
-    </div>
-  </div>`
-
-/** Renders an invoice. It refreshes itself with scripts, and shows the newest state on reload. */
-function invoicePage(config: Config, invoice: InvoiceStatusBody, qr: Html): Page {
-  const { asset, rate, status, exception, watcher, expires_at: expires } = invoice
-  const isOver = status === 'Settled' && invoice.payments.every((one) => one.credited_usd > 0)
-  const live = html`<p role="status">${invoiceBadge(invoice)} ${notes[exception]}</p>
-    ${statList([
-      [t('Amount'), formatUsd(invoice.amount)],
-      [t('Credited'), html`${renderWireCredits(invoice.credited * 1_000)} credits`],
-      [t('Rate of {asset}', { asset }), formatUsd(Number(rate))],
-      [t('Rate valid until'), renderDateTime(expires)],
-    ])}
-    ${
-      !watcher.ok &&
-      html`<p class="notice">
-        The network cannot be reached now. A payment is not lost: it appears when the network
-        answers.
-      </p>`
-    }
-    ${paymentTable(invoice)}`
-  const main = html`<h1>Pay ${formatUsd(invoice.amount)} with ${asset}</h1>
-    ${walletTabs(config, addMoneyPath)}
-    ${isOver ? live : html`<auto-refresh data-seconds="5">${live}</auto-refresh>`}
-    ${payment(invoice, qr)}
-    <p class="actions">
-      <a class="button quiet" href="${addMoneyPath}/${invoice.invoice_id}">Reload</a
-      ><a class="button quiet" href="${addMoneyPath}">All top-ups</a>
-    </p>`
-  return {
-    title: t('Pay with {asset}', { asset }),
-    main,
-    scripts: ['copy-line.js', 'auto-refresh.js'],
-  }
-}
-
-/** Returns the QR code of a payment request as SVG. */
-async function qrCode(text: string): Promise<Html> {
-  const { renderSVG } = await import('uqr')
-  return new Html(renderSVG(text, { ecc: 'M', border: 4 }))
-}
-
 const invoicesShown = 20
 const amountPattern = /^\d{1,9}(\.\d{1,9})?$/
 
@@ -302,7 +177,8 @@ async function getPage(req: UserRequest, message?: string, submitted?: Form): Pr
   })
   const chosen = req.query.get('amount') ?? ''
   const amount = submitted?.text('amount') ?? (amountPattern.test(chosen) ? chosen : '20')
-  const method = submitted?.text('method') ?? open[0]?.method ?? ''
+  const requested = open.find(({ method: one }) => one === req.query.get('method')) ?? open[0]
+  const method = submitted?.text('method') ?? requested?.method ?? ''
   const { available } = await ledger.balanceOf(ctx, walletOf(req.visitor.person))
   const isOperator = req.visitor.person.operator
   const form = { token, amount, method, message, config: ctx.config, isOperator }
@@ -319,14 +195,6 @@ const createInvoice = form(addMoney, {
   },
   then: ({ invoice_id: id }) => `${addMoneyPath}/${id}`,
 })
-
-async function getInvoicePage(req: UserRequest, id: string): Promise<Page> {
-  const invoice = await getInvoiceStatus(req.ctx, accountIn(req), id).catch((error: unknown) => {
-    if (error instanceof ApiError) throw new ApiError('not_found', { what: 'page' })
-    throw error
-  })
-  return invoicePage(req.ctx.config, invoice, await qrCode(invoice.payment_request))
-}
 
 /** The pages of the wallet that add money. */
 export const addMoneyRoutes = (ctx: AppContext, layout: Layout) =>
