@@ -157,6 +157,7 @@ test('rejects invalid, oversized, decompression-bomb and blank images', async ()
     { make: false },
     { make: true, image: dataUrl(whole) },
     { image: dataUrl(whole), prompt: 'x' },
+    { image: dataUrl(whole), maxCredits: 5 },
     { make: true, prompt: 'x'.repeat(301) },
     { make: true, colour: 'red' },
     { image: 'https://example.com/a.png' },

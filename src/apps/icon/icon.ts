@@ -39,8 +39,11 @@ export async function putIcon(
   { signal, ref }: { signal: AbortSignal; ref?: string | undefined },
 ): Promise<Success> {
   const app = await apps.getOwnApp(ctx, actor.agent, id, kinds)
-  if ((image === undefined) === (make !== true) || (image !== undefined && prompt !== ''))
-    rejectRequest('Send "image" or "make": true. "prompt" is allowed only with make.')
+  const hasTerms = prompt !== '' || maxCredits !== undefined
+  if ((image === undefined) === (make !== true) || (image !== undefined && hasTerms))
+    rejectRequest(
+      'Send "image" or "make": true. "prompt" and "maxCredits" are allowed only with make.',
+    )
   if (!isPlainText(prompt, iconPromptCharsMax))
     rejectRequest(`"prompt" must be plain text of at most ${iconPromptCharsMax} characters.`)
   const max = maxCredits === undefined ? undefined : parseCredits(maxCredits, 'maxCredits')

@@ -40,7 +40,11 @@ export const PutIconSchema = strictObject(
       anyOf: [
         {
           required: ['image'],
-          properties: { make: { enum: [false] }, prompt: { maxLength: 0 } },
+          properties: {
+            make: { enum: [false] },
+            prompt: { maxLength: 0 },
+            maxCredits: { not: {} },
+          },
         },
         { required: ['make'], properties: { image: { not: {} }, make: { enum: [true] } } },
       ],
