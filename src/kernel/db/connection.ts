@@ -51,7 +51,14 @@ export class Connection {
   #live = true
   #broken: unknown
 
-  constructor(readonly statements: Statements) {}
+  /**
+   * In a transaction, statements behind a failed one throw its error, as on PostgreSQL: SQLite may
+   * have rolled all back, and would commit them by themselves.
+   */
+  constructor(
+    readonly statements: Statements,
+    readonly isTransaction = false,
+  ) {}
 
   retire(): void {
     this.#live = false
@@ -67,6 +74,7 @@ export class Connection {
     const run = <Result>(act: (statement: Statement<unknown, SQLQueryBindings[]>) => Result) => {
       if (!this.#live)
         throw new Error('This transaction has ended. Do not use its database handle any more.')
+      if (this.isTransaction) this.throwIfBroken()
       this.statements.onRun?.(text)
       try {
         return act(this.statements.get(text))

@@ -7,7 +7,7 @@ import { openSampleDatabase, thing, things } from '../../testing/fixtures/sample
 import { type Client, currentClient, runFor } from '../client.ts'
 import { nano as brand } from '../money.ts'
 import { dialect } from './columns.ts'
-import type { Engine } from './engine.ts'
+import type { Db, Engine } from './engine.ts'
 import { databaseErrorKind } from './error.ts'
 import { forUpdate, lock, prepared } from './query.ts'
 
@@ -85,6 +85,17 @@ describe('a transaction', () => {
       }),
     )
     expect(databaseErrorKind(error)).toBe('unique')
+    expect(await ids()).toEqual(['a'])
+  })
+
+  test('runs no statement behind a failed one, which all fail for', async () => {
+    await insert('a')
+    const write = (db: Db, id: string) => db.insert(things).values(thing(id))
+    const kinds = engine.tx(async (db) => {
+      const all = await Promise.allSettled(['a', 'b', 'c'].map(async (id) => write(db, id)))
+      throw new Error(all.map((one) => databaseErrorKind(Reflect.get(one, 'reason'))).join())
+    })
+    expect(String(await catchError(kinds))).toBe('Error: unique,unique,unique')
     expect(await ids()).toEqual(['a'])
   })
 

@@ -58,12 +58,12 @@ class TransactionSlot {
     }
   }
 
+  /** Statements behind a failed one fail for it, and throw its error. */
   async #watch(query: PromiseLike<unknown>): Promise<unknown> {
     try {
       return await query
     } catch (error) {
-      this.#broken ??= error
-      throw error
+      throw (this.#broken ??= error)
     }
   }
 }
@@ -105,9 +105,12 @@ class Units {
     let isWorked = false
     try {
       const result = await this.sql.begin(async (transaction) => {
-        if (isSoft) await transaction.unsafe('set local synchronous_commit = off')
-        slot = this.#idle.pop() ?? new TransactionSlot()
-        const done = await slot.run(transaction, this.unitMs, work)
+        const taken = (slot = this.#idle.pop() ?? new TransactionSlot())
+        const done = await taken.run(transaction, this.unitMs, async (db) => {
+          const soft = isSoft && taken.unsafe('set local synchronous_commit = off', []).values()
+          const [result] = await Promise.all([work(db), soft])
+          return result
+        })
         isWorked = true
         return done
       })

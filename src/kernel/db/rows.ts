@@ -59,14 +59,21 @@ function textOf(build: (db: Db, length: number) => Query): (db: Db, length: numb
   }
 }
 
-/** Yields a list in pieces. */
-function* inPieces<Item>(items: readonly Item[]): Generator<readonly Item[]> {
+/** Runs a list in pieces. None waits for the one before, and PostgreSQL runs them in this order. */
+function inPieces<Item, Done>(
+  items: readonly Item[],
+  runPiece: (piece: readonly Item[]) => Done | Promise<Done>,
+): Promise<Done[]> {
+  const running: (Done | Promise<Done>)[] = []
   for (let at = 0; at < items.length;) {
     const length = pieces.find((piece) => piece <= items.length - at) ?? 1
-    yield items.slice(at, at + length)
+    running.push(runPiece(items.slice(at, at + length)))
     at += length
   }
+  return Promise.all(running)
 }
+
+const sum = (counts: number[]): number => counts.reduce((all, one) => all + one, 0)
 
 function decode<Row>(columns: [string, Column][], result: Result): Row[] {
   return result.map((stored) => {
@@ -107,12 +114,10 @@ export function insertRows<T extends SQLiteTable>(
 ): (db: Db, rows: readonly Row<T>[]) => Promise<number> {
   const text = insertText(table, build)
   const columns = Object.entries<Column>(getTableColumns(table))
-  return async (db, rows) => {
-    let written = 0
-    for (const piece of inPieces(rows))
-      written += await write(db, text(db, piece.length), valuesOf(columns, piece))
-    return written
-  }
+  return async (db, rows) =>
+    sum(
+      await inPieces(rows, (piece) => write(db, text(db, piece.length), valuesOf(columns, piece))),
+    )
 }
 
 /** Inserts whole rows with the statement of `build`, which returns `returned` of each. */
@@ -125,12 +130,10 @@ export function insertReturning<T extends SQLiteTable, Found>(
   const columns = Object.entries<Column>(getTableColumns(table))
   const all = Object.entries(returned)
   return async (db, rows) => {
-    const found: Found[] = []
-    for (const piece of inPieces(rows)) {
-      const result = await run(db, text(db, piece.length), valuesOf(columns, piece))
-      found.push(...decode<Found>(all, result))
-    }
-    return found
+    const results = await inPieces(rows, (piece) =>
+      run(db, text(db, piece.length), valuesOf(columns, piece)),
+    )
+    return results.flatMap((result) => decode<Found>(all, result))
   }
 }
 
@@ -152,12 +155,8 @@ export function updateRows<T extends SQLiteTable>(
     const rows = Array.from({ length }, () => sql`(${sql.join(cast, sql`, `)})`)
     return build(db, sql`(values ${sql.join(rows, sql`, `)}) as changed`)
   })
-  return async (db, rows) => {
-    let written = 0
-    for (const piece of inPieces(rows))
-      written += await write(db, text(db, piece.length), valuesOf(named, piece))
-    return written
-  }
+  return async (db, rows) =>
+    sum(await inPieces(rows, (piece) => write(db, text(db, piece.length), valuesOf(named, piece))))
 }
 
 /**
@@ -183,9 +182,7 @@ export function selectRows<T extends SQLiteTable>(
   })
   const columns = Object.entries<Column>(getTableColumns(table))
   return async (db, keys) => {
-    const found: Row<T>[] = []
-    for (const piece of inPieces(keys))
-      found.push(...decode<Row<T>>(columns, await run(db, text(db, piece.length), piece.flat())))
-    return found
+    const results = await inPieces(keys, (piece) => run(db, text(db, piece.length), piece.flat()))
+    return results.flatMap((result) => decode<Row<T>>(columns, result))
   }
 }

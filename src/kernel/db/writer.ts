@@ -70,7 +70,7 @@ export class Writer {
     readonly open: (connection: Connection) => Db,
     readonly timeouts: WriterTimeouts = { unitMs: 5_000, lockWaitMs: 2_000 },
   ) {
-    this.#connection = new Connection(statements)
+    this.#connection = new Connection(statements, true)
     this.#db = open(this.#connection)
     this.#isDurable = String(statements.get('pragma synchronous').values()) === fullSync
   }
@@ -188,7 +188,7 @@ export class Writer {
 
   #replaceConnection(): void {
     this.#connection.retire()
-    this.#connection = new Connection(this.statements)
+    this.#connection = new Connection(this.statements, true)
     this.#db = this.open(this.#connection)
   }
 

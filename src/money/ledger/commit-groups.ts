@@ -44,8 +44,8 @@ export async function runUnits(
   const needs = units.map((unit) => unit.needs)
   await view.load(db, needs)
   const results = units.map(({ run }) => view.attempt(run))
-  await view.write(db)
-  await writeRows(db, units, results)
+  // The rows come after the ledger's: statements of a transaction run in the order of their calls.
+  await Promise.all([view.write(db), writeRows(db, units, results)])
   for (const result of results) {
     const { hold, balance } = result.status === 'fulfilled' ? result.value : {}
     const pending = hold && balance !== undefined && ctx.onCharge?.(db, hold, balance)

@@ -136,20 +136,28 @@ export class LedgerView {
       if (known === undefined || since < known) counters.set(key, since)
     }
     const sorted = [...ids].sort()
-    const own = sorted.filter((id) => !isServiceAccount(id))
-    await this.#loadAccounts(db, own)
-    await this.#loadAccounts(db, sorted.filter(isServiceAccount))
-    // The locks of their accounts guard counters and holds, so their order does not matter.
+    const service = sorted.filter(isServiceAccount)
     const ends = needs.flatMap((one) => one.ends).map(({ ref, id }) => [ref, id])
-    const [spent, opened, ended] = await Promise.all([
+    // PostgreSQL gets all at once and runs them in this order: the accounts are locked before it
+    // reads what their locks guard.
+    const [own, ofService, spent, opened, ended, calls] = await Promise.all([
+      loadAccounts(
+        db,
+        sorted.filter((id) => !isServiceAccount(id)),
+      ),
+      loadAccounts(db, service),
       loadCounters(db, [...counters]),
       loadHolds(db, [...refs]),
       loadEnded(db, ends),
+      countCalls(db, [...new Set(needs.flatMap((one) => one.callers))]),
     ])
+    this.accounts.load(own)
+    this.accounts.load(ofService)
     this.counters.load(spent)
     this.holds.load(opened)
     this.ended.load(ended)
-    await this.#countCalls(db, [...new Set(needs.flatMap((one) => one.callers))])
+    this.calls.load(calls)
+    if (ofService.length < service.length) await this.#openService(db, service)
   }
 
   /** Runs a unit. One that throws changes nothing. */
@@ -213,14 +221,14 @@ export class LedgerView {
     const total = this.#entries.reduce((sum, { amount }) => sum + amount, 0n)
     invariant(total === 0n, 'all entries sum to zero')
     const [opened, ended] = [this.holds.changed(), this.ended.changed()]
-    const written = await insertHolds(db, opened)
-    if (written < opened.length) throw new LostRace('Another process took the ref of a hold.')
-    const [ends] = await Promise.all([
+    const [written, ends] = await Promise.all([
+      insertHolds(db, opened),
       endHolds(db, ended),
       writeAccounts(db, this.accounts.changed()),
       writeCounters(db, this.counters.changed()),
       writeEntries(db, this.#entries),
     ])
+    if (written < opened.length) throw new LostRace('Another process took the ref of a hold.')
     invariant(ends === ended.length, 'a hold that ends exists')
   }
 
@@ -233,26 +241,25 @@ export class LedgerView {
   }
 
   /** The accounts of the service are opened with their first movement. */
-  async #loadAccounts(db: Db, ids: AccountId[]): Promise<void> {
+  async #openService(db: Db, ids: AccountId[]): Promise<void> {
+    await openAccounts(
+      db,
+      ids.map((id) => ({ id, kind: serviceKind, at: this.at }) as const),
+    )
     this.accounts.load(await loadAccounts(db, ids))
-    const missing = ids.filter((id) => isServiceAccount(id) && !this.accounts.get(id))
-    if (missing.length === 0) return
-    const opened = missing.map((id) => ({ id, kind: serviceKind, at: this.at }) as const)
-    await openAccounts(db, opened)
-    await this.#loadAccounts(db, missing)
   }
+}
 
-  /** Counts after the accounts are locked: the count then has the holds of other processes. */
-  async #countCalls(db: Db, callers: string[]): Promise<void> {
-    if (callers.length === 0) return
-    const rows = await db
-      .select({ caller: holds.caller, open: count() })
-      .from(holds)
-      .where(and(inArray(holds.caller, callers), sql`${holds.state} = 'held'`))
-      .groupBy(holds.caller)
-    const found = new Map(rows.map(({ caller, open }) => [caller, open]))
-    this.calls.load(callers.map((caller) => ({ caller, open: found.get(caller) ?? 0 })))
-  }
+/** Counts the open holds of callers, those of other processes included. */
+async function countCalls(db: Db, callers: string[]): Promise<{ caller: string; open: number }[]> {
+  if (callers.length === 0) return []
+  const rows = await db
+    .select({ caller: holds.caller, open: count() })
+    .from(holds)
+    .where(and(inArray(holds.caller, callers), sql`${holds.state} = 'held'`))
+    .groupBy(holds.caller)
+  const found = new Map(rows.map(({ caller, open }) => [caller, open]))
+  return callers.map((caller) => ({ caller, open: found.get(caller) ?? 0 }))
 }
 
 function checkAccount(account: Account): void {
