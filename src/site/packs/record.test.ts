@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { day } from '../../kernel/time.ts'
 import { skillText } from '../../testing/fixtures/folders.ts'
+import { claimAgent, signUp } from '../../testing/fixtures/form-browser.ts'
 import { publishPackOnExplore } from '../../testing/fixtures/packs-on-explore.ts'
 import { createTestPerson } from '../../testing/fixtures/people.ts'
 import { shownPage } from '../../testing/fixtures/shown-page.ts'
@@ -45,6 +46,20 @@ test('a pack without runs says so', async () => {
   const page = await pageOf(`/explore/${pack}`)
   expect(page).toContain('No agent has followed this yet.')
   expect(page).not.toContain('score from')
+})
+
+test('the studio shows the record of a pack, and before it the next step', async () => {
+  const olga = await signUp(t, 'olga')
+  await claimAgent(olga, ann)
+  const empty = await olga.show(`/studio/${pack}`)
+  expect(empty.text).toContain('Nobody has used it yet')
+  expect(empty.text).toContain(`http://localhost:3000/skills/${pack}`)
+  await report('worked')
+  const { text } = await olga.show(`/studio/${pack}`)
+  expect(text).toContain('score from 1 counted run')
+  expect(text).toContain('Loads')
+  expect(text).toContain('It printed <b>42</b>.')
+  expect(text).not.toContain('Nobody has used it yet')
 })
 
 test('a record has its denominator, the graph, versions and reports as text', async () => {

@@ -118,7 +118,7 @@ const versionsShown = 10
 const summaryCharsShown = 280
 
 /** The track record of a pack: over time, by version, with its denominator and the last reports. */
-export async function recordSection(ctx: AppContext, { id }: Item): Promise<Html> {
+export async function recordSection(ctx: AppContext, { id }: Pick<Item, 'id'>): Promise<Html> {
   const [record, reported] = await Promise.all([getRecord(ctx, id), listByPack(ctx, id, runsShown)])
   const runs = await presentRuns(ctx, reported, () => 'public')
   const weeks = sumWeeks(lastDays(ctx.clock, recordDays), record.byDay)

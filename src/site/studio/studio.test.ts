@@ -315,6 +315,17 @@ describe('listing', () => {
 })
 
 describe('analytics and safety', () => {
+  test('leads from an unused app to its next step', async () => {
+    expect((await show()).text).toMatch(/Nobody has used it yet.*Explore shows version 2/)
+    await act('listing', 'explore', { store: 'no' })
+    const page = await show()
+    expect(page.text).toContain(`http://localhost:3000/a/${id}`)
+    expect(page.byRole('button', 'List on Explore').text).toBe('List on Explore')
+    const listed = await act('', 'explore', { store: 'yes' })
+    expect([listed.status, listed.headers.get('location')]).toEqual([303, at('listing')])
+    expect((await show()).text).toContain('Explore shows version 2')
+  })
+
   test('charts opens by day and shows remixes and earnings', async () => {
     const details = { title: 'Boats', description: '', shelf: 'other' }
     await act('listing', 'details', { ...details, remix: 'price', priceRemix: '40' })
