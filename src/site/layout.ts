@@ -50,6 +50,7 @@ const staticFiles = {
   'code-editor.js': 'islands/code-editor.js',
   'file-drop.js': 'islands/file-drop.js',
   'step-rows.js': 'islands/step-rows.js',
+  'unsaved-changes.js': 'islands/unsaved-changes.js',
   'play-here.js': 'islands/play-here.js',
   'live-quay.js': 'islands/live-quay.js',
   'sharing.js': 'islands/sharing.js',

@@ -114,9 +114,8 @@ describe.skipIf(findBrowser('chromium') === undefined)('the studio in chromium',
         await until(() => page.evaluate<boolean>("customElements.get('file-drop') !== undefined"))
       }
       const upload = async (name: string, shown: string): Promise<void> => {
-        const form = page.locator('file-drop').filter({ has: button(page, name) })
-        await dropFiles(page, form, [file])
-        await form.getByRole('button', { name }).click()
+        // A dropped image is sent at once.
+        await dropFiles(page, page.locator('file-drop').filter({ hasText: name }), [file])
         await page.getByText(shown).waitFor()
         await until(() => page.evaluate<boolean>("customElements.get('file-drop') !== undefined"))
       }
@@ -129,7 +128,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the studio in chromium',
       await dropFiles(page, page.locator('h1'), [file])
       expect(await page.inputValue('input[type=file] >> nth=0')).toBe('')
       await upload('Upload cover', 'You uploaded this cover.')
-      await upload('Upload screenshot', 'Screenshot 2 of 5')
+      await upload('Add screenshot 1 of 5', 'Add screenshot 2 of 5')
       await upload('Upload icon', 'Feeds and link previews show it.')
       await button(page, 'Generate icon').click()
       await page.getByText('The icon is live.').waitFor()
@@ -146,6 +145,33 @@ describe.skipIf(findBrowser('chromium') === undefined)('the studio in chromium',
       await button(page, 'Restore').waitFor()
       expect((await agent.call('GET', `/apps/${id}`)).status).toBe(404)
       rmSync(folder, { recursive: true })
+      await context.close()
+    },
+    ms,
+  )
+
+  test(
+    'says that settings are not saved, and discards or saves them',
+    async () => {
+      const { context, page, agent, id } = await claimed()
+      await page.goto(`${origin}/studio/${id}/listing`)
+      const note = page.getByText('Unsaved changes')
+      const price = page.getByLabel('Price in credits')
+      await page.getByLabel('Title').fill('Ferry')
+      await note.waitFor()
+      expect(await findViolations(page)).toEqual([])
+      await button(page, 'Discard').click()
+      await note.waitFor({ state: 'hidden' })
+      expect(await page.getByLabel('Title').inputValue()).toBe('Boat')
+      expect(await price.isVisible()).toBe(false)
+      await page.getByLabel('Who can remix').selectOption('Paid remixes')
+      await price.fill('40')
+      await note.waitFor()
+      await button(page, 'Save').click()
+      await page.getByText('A remix costs 40 credits now.').waitFor()
+      expect((await agent.call('GET', `/apps/${id}`)).body).toMatchObject({
+        app: { title: 'Boat', priceRemix: 40 },
+      })
       await context.close()
     },
     ms,

@@ -8,7 +8,14 @@ import { html, type Part } from '../../kernel/html.ts'
 import { t } from '../../kernel/words/message.ts'
 import { barChart } from '../chart.ts'
 import { copyLine, section, starRating, statList } from '../components.ts'
-import { formatAmount, formatBytes, formatCompact, formatCount, shortCredits } from '../format.ts'
+import {
+  formatAmount,
+  formatBytes,
+  formatCompact,
+  formatCount,
+  formatPercent,
+  shortCredits,
+} from '../format.ts'
 import { button, postForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
@@ -35,7 +42,14 @@ export async function analyticsPage(studio: Studio): Promise<Page> {
     return { ...studioPage(studio, '', firstStep(studio, link)), scripts: ['copy-line.js'] }
   }
   const dailyOpens = opensByDay.map(({ day, opens: value }) => ({ day, value }))
+  const score = record && record.successRate !== null && formatPercent(record.successRate)
   const figures = statList([
+    ...(record
+      ? ([
+          [t('Score'), score || '–'],
+          [t('Runs'), record.runs],
+        ] as const)
+      : []),
     [isPack ? t('Loads') : t('Opens'), formatCompact(all)],
     [t('Rating'), html`${starRating(rating) || t('No ratings')}`],
     [t('Reviews'), formatCompact(rating.count)],
@@ -49,7 +63,7 @@ export async function analyticsPage(studio: Studio): Promise<Page> {
       Reviews are on the Explore page.
     </p>`
   const main = html`${figures}${record && (await recordSection(ctx, app))}
-  ${section(isPack ? t('Loads') : t('Opens'), chart)}
+  ${(all > 0 || !isPack) && section(isPack ? t('Loads') : t('Opens'), chart)}
   ${
     (earned.sales > 0 || app.remix === 'price') &&
     section(

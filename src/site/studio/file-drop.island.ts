@@ -1,6 +1,6 @@
 /**
  * `<file-drop>`: puts a dropped file into its form. The only one of a page takes files that are
- * dropped anywhere.
+ * dropped anywhere. `data-at-once`: a file that is chosen or dropped is sent.
  */
 class FileDrop extends HTMLElement {
   connectedCallback(): void {
@@ -12,6 +12,9 @@ class FileDrop extends HTMLElement {
       delete this.dataset['over']
       if (event instanceof DragEvent) this.#take(event.dataTransfer)
     })
+    if (this.dataset['atOnce'] !== undefined) {
+      this.addEventListener('change', () => this.querySelector('form')?.requestSubmit())
+    }
     // Elsewhere, the browser would open the file in place of the page.
     for (const type of ['dragover', 'drop']) {
       document.addEventListener(type, (event) => event.preventDefault())

@@ -13,10 +13,11 @@ import { isPackKind, shelfNames } from '../../apps/kinds.ts'
 import { changeApp, deleteApp } from '../../apps/operations.ts'
 import { changePack, deletePack } from '../../apps/packs/operations.ts'
 import { iconUrl } from '../../apps/present.ts'
+import { rejectRequest } from '../../kernel/errors.ts'
 import { html, type Part } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
 import { descriptionCharsMax, iconBytesMax, titleCharsMax } from '../../kernel/limits.ts'
-import type { Json } from '../../kernel/schema.ts'
+import { type Json, recordOf } from '../../kernel/schema.ts'
 import { msg, t } from '../../kernel/words/message.ts'
 import { section } from '../components.ts'
 import { fieldsOf } from '../form.ts'
@@ -24,7 +25,6 @@ import { formatAmount } from '../format.ts'
 import {
   button,
   confirmDialog,
-  dropForm,
   type Form,
   hiddenField,
   inputField,
@@ -33,7 +33,7 @@ import {
   selectField,
   textArea,
 } from '../forms.ts'
-import { imageField, readImage } from '../image-form.ts'
+import { imageTile, readImage } from '../image-form.ts'
 import type { Page } from '../layout.ts'
 import { imagePath } from '../paths.ts'
 import { itemCover } from '../tiles.ts'
@@ -47,18 +47,26 @@ import {
   studioPath,
 } from './studio.ts'
 
-/** Renders Explore, the settings with one button, pictures and deletion. */
+/** Renders Explore, the settings with one button beside the pictures, and deletion. */
 export async function listingPage(studio: Studio): Promise<Page> {
   const { app, req } = studio
   const isPack = isPackKind(app.kind)
-  const settings = html`${section(t('Details'), detailFields(studio))}
+  const settings = html`${hiddenField('shown', shownTerms(studio))}${section(t('Details'), detailFields(studio))}
     ${section(t('Remixes'), remixFields(studio))}
     ${!isPack && section(t('Open pages'), liveFields(studio))}
-    <p class="save-line">${button(t('Save'))}</p>`
-  const main = html`<div class="setting-rows">
-    ${section(t('Explore'), exploreForm(studio))}
-    ${postForm(req.token, studioPath(studio, 'details'), settings, '')}
-    ${!isPack && (await renderImageForms(studio))} ${iconForms(studio)}
+    <unsaved-changes ${typedIn(studio) && html` data-changed`}>
+      ${button(t('Save'))}<button type="reset" class="button quiet" hidden>Discard</button>
+      <p aria-live="polite"><span hidden>Unsaved changes</span></p>
+    </unsaved-changes>`
+  const main = html`<div class="listing">
+      <div>
+        ${section(t('Explore'), exploreForm(studio))}
+        ${postForm(req.token, studioPath(studio, 'details'), settings, '')}
+      </div>
+      <div class="pictures">
+        ${!isPack && (await renderImageForms(studio))} ${iconForms(studio)}
+      </div>
+    </div>
     ${section(
       t('Delete {kind}', { kind: wireWord(app.kind) }),
       html`<p class="small">
@@ -66,10 +74,27 @@ export async function listingPage(studio: Studio): Promise<Page> {
           ${app.version === 0 ? t('The first build is canceled, and nothing is kept.') : t('You can restore it for 30 days.')}
         </p>
         ${deleteForm(studio)}`,
-    )}
-  </div>`
-  return { ...studioPage(studio, 'listing', main), scripts: ['file-drop.js'] }
+    )}`
+  return {
+    ...studioPage(studio, 'listing', main),
+    scripts: ['file-drop.js', 'unsaved-changes.js'],
+  }
 }
+
+/** The settings that the form shows, as it sends them. A box that is not checked sends nothing. */
+const termsOf = ({ app }: Studio): Record<string, string> => ({
+  title: app.title,
+  description: app.description,
+  shelf: app.shelf,
+  remix: app.remix,
+  priceRemix: String(app.priceRemix ?? ''),
+  comments: app.comments ? 'yes' : '',
+  ...(!isPackKind(app.kind) && { embeds: String(app.embeds), live: app.live ? 'yes' : '' }),
+})
+
+/** The settings that the page showed first: a form with an error still changes those. */
+const shownTerms = (studio: Studio): string =>
+  typedIn(studio)?.text('shown') ?? JSON.stringify(termsOf(studio))
 
 const embedding = [
   ['true', msg('Other sites may show it in a frame')],
@@ -154,11 +179,12 @@ function remixFields(studio: Studio): Part {
     name: 'priceRemix',
     type: 'number',
     value: priceRemix,
-    hint: t('Applies to paid remixes.'),
     isOptional: true,
   })
   const terms = selectField({ label: t('Who can remix'), name: 'remix', value: remix, options })
-  return html`<div class="form">${terms}${isPriced && price}</div>`
+  return html`<div class="form">
+    ${terms}${isPriced && html`<div class="paid-only">${price}</div>`}
+  </div>`
 }
 
 const deleteForm = (studio: Studio): Part =>
@@ -172,15 +198,13 @@ const deleteForm = (studio: Studio): Part =>
     }),
   )
 
-/** The forms of the cover and the screenshots of an app. */
+/** Renders the tiles of the cover and the screenshots of an app. */
 async function renderImageForms(studio: Studio): Promise<Part> {
   const { app, req } = studio
   const { ctx, token } = req
   const [cover, icon] = [presentCover(ctx, app), iconUrl(ctx, app)]
   const send = (name: string, fields: Part): Part =>
     postForm(token, studioPath(studio, name), fields, 'act', 'multipart/form-data')
-  const drop = (name: string, fields: Part): Part =>
-    dropForm(token, studioPath(studio, name), fields, 'form line')
   const reset = html`${hiddenField('reset', 'yes')}${button(t('Use a captured cover'), 'quiet slim')}`
   const all = await listScreenshots(ctx, app.id)
   const taken = new Set(all.map(({ position }) => position))
@@ -200,29 +224,32 @@ async function renderImageForms(studio: Studio): Promise<Part> {
         ${send('screenshot', html`${hiddenField('position', position)}${hiddenField('remove', 'yes')}${button(html`Remove<span class="visually-hidden"> screenshot ${position}</span>`, 'quiet slim danger')}`)}
       </li>`,
   )
-  return html`<section class="pictures">
-    <h2>Cover and screenshots</h2>
-    <div class="cover-preview">${itemCover(ctx, { ...app, icon, cover })}</div>
-    <p class="small">
-      ${app.coverGiven ? t('You uploaded this cover.') : t('The cover is captured from each version while it is played for two seconds.')}
-      PNG, JPEG or WebP, cropped to 16:10.
-    </p>
-    ${drop('cover', html`${imageField(t('Cover'))}${button(t('Upload cover'), 'quiet')}`)}
-    ${app.coverGiven && send('cover', reset)}
-    ${
-      screenshots.length > 0 &&
-      html`<ul class="screenshots">
-        ${screenshots}
-      </ul>`
-    }
-    ${
-      free !== undefined &&
-      drop(
-        'screenshot',
-        html`${hiddenField('position', free)}${imageField(t('Screenshot {free} of {screenshotsMax}', { free, screenshotsMax }))}${button(t('Upload screenshot'), 'quiet')}`,
-      )
-    }
-  </section>`
+  return html`<section>
+      <h2>Cover</h2>
+      ${imageTile(token, studioPath(studio, 'cover'), {
+        label: t('Upload cover'),
+        image: itemCover(ctx, { ...app, icon, cover }),
+      })}
+      <p class="small">
+        ${app.coverGiven ? t('You uploaded this cover.') : t('The cover is captured from each version while it is played for two seconds.')}
+        PNG, JPEG or WebP, cropped to 16:10.
+      </p>
+      ${app.coverGiven && send('cover', reset)}
+    </section>
+    <section>
+      <h2>Screenshots</h2>
+      <ul class="screenshots">
+        ${screenshots}${
+          free !== undefined &&
+          html`<li>
+            ${imageTile(token, studioPath(studio, 'screenshot'), {
+              label: t('Add screenshot {free} of {screenshotsMax}', { free, screenshotsMax }),
+              fields: hiddenField('position', free),
+            })}
+          </li>`
+        }
+      </ul>
+    </section>`
 }
 
 /** Uploads a cover, or returns to captured ones. */
@@ -252,7 +279,6 @@ function iconForms(studio: Studio): Part {
   const { ctx, token } = req
   const [url, price] = [iconUrl(ctx, app), quoteIcon(ctx, app)]
   const path = studioPath(studio, 'icon')
-  const upload = html`${imageField(t('Icon'))}${button(t('Upload icon'), 'quiet')}`
   const label = t('Generate icon · {part}', {
     part:
       price === 0 ? t('free') : t('at most {price}', { price: formatAmount(price ?? 0, 'credit') }),
@@ -261,21 +287,17 @@ function iconForms(studio: Studio): Part {
   const remove = html`${hiddenField('remove', 'yes')}${button(t('Remove icon'), 'quiet slim danger')}`
   return section(
     t('Icon'),
-    html`${
-        url !== null &&
-        html`<img
-          class="icon-preview"
-          src="${imagePath(ctx, url)}"
-          alt="Icon"
-          width="96"
-          height="96"
-        />`
-      }
+    html`${imageTile(token, path, {
+        label: t('Upload icon'),
+        isSquare: true,
+        image:
+          url !== null &&
+          html`<img src="${imagePath(ctx, url)}" alt="Icon" width="96" height="96" />`,
+      })}
       <p class="small">
         ${url === null ? t('There is no icon.') : t('Feeds and link previews show it.')} PNG, JPEG
         or WebP, cropped to a square.
       </p>
-      ${dropForm(token, path, upload, 'form line')}
       <div class="actions">
         ${price !== undefined && postForm(token, path, make, 'inline')}${url !== null && postForm(token, path, remove, 'inline')}
       </div>`,
@@ -303,15 +325,38 @@ async function save(studio: Studio, changes: Json): Promise<string> {
   return t('Saved. {value}', { value: String(saved['note']) })
 }
 
-/** A box that is not checked sends nothing, and the form has a price whatever the terms are. */
-const saveDetails: StudioAction['work'] = (studio, form) => {
-  const { priceRemix, ...fields } = { ...fieldsOf(changeApp, form) }
-  return save(studio, {
-    ...fields,
+/** Reads the settings that the page of a form showed. Throws `bad_request`. */
+function readShown(form: Form): Json {
+  try {
+    return recordOf(JSON.parse(form.text('shown')))
+  } catch {
+    return rejectRequest(t('Reload the page and try again.'))
+  }
+}
+
+/**
+ * Saves the settings that were changed on the page: what an agent changed since it was opened
+ * stays. A box that is not checked sends nothing. A price belongs to paid remixes.
+ */
+const saveDetails: StudioAction['work'] = async (studio, form) => {
+  const shown = readShown(form)
+  const isChanged = (name: string): boolean => {
+    const before = shown[name]
+    const text = form.text(name).replaceAll('\r\n', '\n').trim()
+    return typeof before === 'string' && text !== before.trim()
+  }
+  const { remix, priceRemix, ...others }: Json = {
+    ...fieldsOf(changeApp, form),
     comments: form.has('comments'),
-    ...(!isPackKind(studio.app.kind) && { live: form.has('live') }),
-    ...(fields['remix'] === 'price' && { priceRemix }),
-  })
+    live: form.has('live'),
+  }
+  const isPriced = remix === 'price'
+  const hasTerms = isChanged('remix') || (isPriced && isChanged('priceRemix'))
+  const changes = {
+    ...Object.fromEntries(Object.entries(others).filter(([name]) => isChanged(name))),
+    ...(hasTerms && { remix, ...(isPriced && { priceRemix }) }),
+  }
+  return Object.keys(changes).length > 0 ? save(studio, changes) : t('Nothing was changed.')
 }
 
 const deleteItem: StudioAction['work'] = async (studio) => {

@@ -1,3 +1,4 @@
+/** The pages of the studio, whose tests share one app with its owner and the forms of its pages. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
 import { decideAppeal, quarantine, takeDown } from '../../apps/moderation/moderation.ts'
@@ -38,14 +39,16 @@ afterEach(() => closeWithoutErrors(t))
 const at = (name = ''): string => `/studio/${id}${name && `/${name}`}`
 const open = (name = ''): Promise<string> => olga.read(at(name))
 const show = (name = ''): Promise<Shown> => olga.show(at(name))
-const act = (from: string, name: string, values: Record<string, string> = {}) =>
-  olga.fill(at(from), at(name), values)
+const act = async (from: string, name: string, values: Record<string, string> = {}) =>
+  olga.send(at(name), { ...hiddenFields(await open(from), at(name)), ...values })
 /** Runs an action and returns the page that it leads to, with its note. */
 async function after(from: string, name: string, values?: Record<string, string>): Promise<string> {
   const { status, headers } = await act(from, name, values)
   expect([status, headers.get('location')]).toEqual([303, at(from)])
   return open(from)
 }
+/** The fields of the settings as the page has them. */
+const termsShown = async () => (await show('listing')).form(at('details')).fields
 const app = async (): Promise<unknown> => (await ann.call('GET', `/apps/${id}`)).body
 
 /** Submits a form with a file, as browsers do. */
@@ -282,6 +285,26 @@ describe('listing', () => {
       422,
       expect.stringContaining('Explore'),
     ])
+  })
+
+  test('an old page changes only the settings that were changed on it', async () => {
+    const { fields } = (await show('listing')).form(at('details'))
+    const terms = { title: 'Ferry', shelf: 'art', remix: 'price', priceRemix: 40, live: true }
+    await ann.call('PATCH', `/apps/${id}`, terms)
+    const sent = { ...fields, description: 'Typed\r\nhere.' }
+    expect((await olga.send(at('details'), sent)).status).toBe(303)
+    expect(await app()).toMatchObject({
+      app: { ...terms, description: 'Typed\nhere.', comments: true, embeds: true },
+    })
+    expect(await after('listing', 'details', await termsShown())).toContain('Nothing was changed.')
+    const cheap = { ...(await termsShown()), priceRemix: '5' }
+    expect(await after('listing', 'details', cheap)).toContain('A remix costs 5 credits now.')
+    const { token = '' } = fields
+    for (const shown of ['', '[]x']) {
+      const wrong = await olga.send(at('details'), { token, title: 'Other', shown })
+      expect(alertText(wrong)).toBe('Reload the page and try again.')
+    }
+    expect(await app()).toMatchObject({ app: { title: 'Ferry' } })
   })
 
   test('keeps the typed values after an error', async () => {
