@@ -47,6 +47,14 @@ export function typeOfAddress(type: keyof typeof addressTypes, url: URL | null):
   return extension === undefined ? addressTypes[type] : `image/${extension.toLowerCase()}`
 }
 
+/** Returns OpenAI's name of an audio format. */
+export const audioFormatOf = (mediaType: string): string =>
+  mediaType === 'audio/mpeg' ? 'mp3' : mediaType.replace(/^audio\/(x-)?/, '')
+
+/** Returns a name for a file without one, which OpenAI requires. */
+export const defaultFilename = (mediaType: string): string =>
+  mediaType === 'application/pdf' ? 'document.pdf' : 'document.txt'
+
 /** Returns data as a data: URL. */
 export const dataUrlOf = ({ data, mediaType }: { data: string; mediaType: string }): string =>
   `data:${mediaTypeOf(data, mediaType)};base64,${data}`

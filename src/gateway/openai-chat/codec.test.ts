@@ -234,7 +234,7 @@ describe('a request that upstreams refuse is repaired', () => {
       user([
         fileOf(pdf, 'deed.pdf'),
         fileOf('https://a.example/b.pdf'),
-        fileOf(pdf),
+        fileOf(pdf, 'document.pdf'),
         audioOf(wav, 'wav'),
         audioOf(mp3, 'mp3'),
         audioOf('ZkxhQw==', 'flac'),

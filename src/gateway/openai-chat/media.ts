@@ -1,7 +1,13 @@
 import { asString, isRecord, type Json } from '../../kernel/schema.ts'
 import { isMarked, markOf } from '../conversation/cache-mark.ts'
 import type { MediaPart, MediaSource } from '../conversation/chat-request.ts'
-import { dataUrlOf, mediaTypeOf, parseDataUrl } from '../conversation/media.ts'
+import {
+  audioFormatOf,
+  dataUrlOf,
+  defaultFilename,
+  mediaTypeOf,
+  parseDataUrl,
+} from '../conversation/media.ts'
 import { invalidField } from '../fields.ts'
 import type { Family } from './families.ts'
 
@@ -115,22 +121,16 @@ export function writeMedia(media: MediaPart, { hasCacheMarks, hasBareMedia }: Fa
   if (hasBareMedia && type === 'audio') {
     return { type: kind, input_audio: 'data' in source ? source.data : address }
   }
-  const content = {
-    ...(kind === 'input_audio' ? audioOf(source) : addressOf(kind, address, filename)),
-    ...(detail !== undefined && { detail }),
-    ...(isRecord(rest) && rest),
-  }
-  return { type: kind, ...outer, [kind]: content, ...mark }
+  const more = { ...(detail !== undefined && { detail }), ...(isRecord(rest) && rest) }
+  return { type: kind, ...outer, [kind]: { ...contentOf(media, address), ...more }, ...mark }
 }
 
-function audioOf(source: MediaSource): Json {
-  if ('data' in source) return { data: source.data, format: formatOf(source.mediaType) }
+function contentOf({ type, source, filename }: MediaPart, address: string): Json {
+  if (type === 'file') {
+    const name = filename ?? ('data' in source ? defaultFilename(source.mediaType) : undefined)
+    return { ...(name !== undefined && { filename: name }), file_data: address }
+  }
+  if (type !== 'audio') return { url: address }
+  if ('data' in source) return { data: source.data, format: audioFormatOf(source.mediaType) }
   throw invalidField('messages', 'This model takes audio as data. Send no URL of it.')
 }
-
-const addressOf = (kind: MediaKind, url: string, filename: string | undefined): Json =>
-  kind === 'file' ? { ...(filename !== undefined && { filename }), file_data: url } : { url }
-
-/** Returns OpenAI's name of an audio format. */
-const formatOf = (mediaType: string): string =>
-  mediaType === 'audio/mpeg' ? 'mp3' : mediaType.replace(/^audio\/(x-)?/, '')

@@ -26,16 +26,18 @@ import {
 } from './thinking.ts'
 
 /**
- * The client's API: OpenAI's; Groq's, whose clients know thinking by another name; OpenRouter's,
- * which has more fields for it; or Mistral's, whose clients read thinking from the content, each
+ * The client's API: OpenAI's; Groq's, whose clients know thinking by another name; one of both, for
+ * the AI SDK, whose whole requests do not say of which provider they are; OpenRouter's, which has
+ * more fields for it; or Mistral's, whose clients read thinking from the content, each
  * tool call from one chunk, and the usage of every stream from its last chunk.
  */
-export type Flavor = 'openai' | 'groq' | 'openrouter' | 'mistral'
+export type Flavor = 'openai' | 'groq' | 'ai-sdk' | 'openrouter' | 'mistral'
 
 /** The fields of a message in which clients read the text of thinking. */
 const thinkingNames: Record<Flavor, readonly string[]> = {
   openai: ['reasoning_content'],
   groq: ['reasoning'],
+  'ai-sdk': ['reasoning_content', 'reasoning'],
   openrouter: ['reasoning_content', 'reasoning'],
   mistral: [],
 }

@@ -58,7 +58,9 @@ const groqClients = /\b(Groq|ai-sdk\/groq)\//
 /** Returns the API of a client by its name. */
 function flavorOf(headers: Headers): Flavor {
   if (isMistralClient(headers)) return 'mistral'
-  return groqClients.test(headers.get('user-agent') ?? '') ? 'groq' : 'openai'
+  const name = headers.get('user-agent') ?? ''
+  if (groqClients.test(name)) return 'groq'
+  return name.startsWith('ai/') ? 'ai-sdk' : 'openai'
 }
 
 const createChatCompletion = paidOperation({

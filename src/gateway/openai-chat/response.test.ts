@@ -537,9 +537,12 @@ describe('a stream that is passed on', () => {
     expect(whole).toMatchObject({ choices: [{ message: { reasoning: 'Hm.' } }] })
     expect(whole).not.toHaveProperty('choices.0.message.reasoning_content')
     const message = { role: 'assistant', content: 'Hi', reasoning_content: 'Hm.' }
-    expect(client.pass({ choices: [{ index: 0, message }] }, final)).toMatchObject({
-      choices: [{ message: { ...message, reasoning: 'Hm.' } }],
-    })
+    const both = { choices: [{ message: { ...message, reasoning: 'Hm.' } }] }
+    const aiSdk = createChatClient({ ...options, flavor: 'ai-sdk' })
+    for (const one of [client, aiSdk]) {
+      expect(one.pass({ choices: [{ index: 0, message }] }, final)).toMatchObject(both)
+    }
+    expect(aiSdk.encode(gather(events), final)).toMatchObject(both)
   })
 })
 

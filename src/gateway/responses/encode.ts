@@ -24,7 +24,7 @@ import type {
 } from '../conversation/chat-request.ts'
 import type { EncodedRequest, Target, UpstreamCodec } from '../conversation/codec.ts'
 import { effortOf } from '../conversation/effort.ts'
-import { dataUrlOf, labelByContent } from '../conversation/media.ts'
+import { audioFormatOf, dataUrlOf, defaultFilename, labelByContent } from '../conversation/media.ts'
 import { unknownFields } from '../conversation/sampling.ts'
 import { parseSeal } from '../conversation/sealed-thought.ts'
 import {
@@ -363,16 +363,13 @@ function writeMedia({ type, source, filename, detail }: MediaPart): Json {
     return { type: 'input_image', image_url: url ?? address, ...(detail && { detail }) }
   }
   if (type === 'file' && 'data' in source) {
-    return { type: 'input_file', filename: filename ?? nameOf(source.mediaType), file_data: url }
+    const name = filename ?? defaultFilename(source.mediaType)
+    return { type: 'input_file', filename: name, file_data: url }
   }
   if (type === 'file' && address !== undefined) return { type: 'input_file', file_url: address }
   if (type === 'audio' && 'data' in source) {
-    const format = source.mediaType === 'audio/mpeg' ? 'mp3' : source.mediaType.slice(6)
-    return { type: 'input_audio', input_audio: { data: source.data, format } }
+    const { data, mediaType } = source
+    return { type: 'input_audio', input_audio: { data, format: audioFormatOf(mediaType) } }
   }
   throw unsupportedMedia('text, images, audio and files')
 }
-
-/** Returns a name for a file without one, which OpenAI requires. */
-const nameOf = (mediaType: string): string =>
-  mediaType === 'application/pdf' ? 'document.pdf' : 'document.txt'

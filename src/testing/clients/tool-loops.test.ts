@@ -268,3 +268,21 @@ test.each(rows)('$client loops with $model, streamed: $isStream', async (row) =>
   }
   expect(thought).toMatchObject({ ...expected })
 })
+
+test('generateText of the AI SDK gets thinking under both names', async () => {
+  const send = async (agent: string) => {
+    const response = await fetch(`${v1}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'user-agent': agent },
+      body: JSON.stringify({
+        model: 'deep-thinker',
+        messages: [{ role: 'user', content: 'Look at both.' }],
+      }),
+    })
+    const message: unknown = Object(await response.json()).choices[0].message
+    return [recordOf(message).reasoning_content, recordOf(message).reasoning]
+  }
+  const { text } = thinkers['deep-thinker']?.thought ?? {}
+  expect(await send('ai/7.0.173 ai-sdk/provider-utils/4.0.56')).toEqual([text, text])
+  expect(await send('curl/8')).toEqual([text, undefined])
+})
