@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { migrateSqlite } from '../src/kernel/db/migrate.ts'
+import { migrateSqlite } from '../src/kernel/db/open.ts'
 
 /** Writes the database to `out`. */
 export async function buildEmptyDatabase(out: string): Promise<void> {

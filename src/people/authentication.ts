@@ -8,7 +8,7 @@ import { capOf, type FoundKey, type Key, list as listKeys, readApiKey } from '..
 import { identifyClient } from '../money/keys/restrictions.ts'
 import { agentAccount } from '../money/ledger/accounts.ts'
 import { type Agent, findAgent, suspensionError } from './agents/agents.ts'
-import { recordKeyNetwork } from './agents/key-networks.ts'
+import { recordKeyNetwork } from './agents/keys.ts'
 import type { Actor, Caller } from './agents/spending.ts'
 import { checkActive, findPerson } from './people.ts'
 

@@ -6,11 +6,6 @@ import { languageCookie } from '../kernel/http/accept.ts'
 import { created, withCookies } from '../kernel/http/outcome.ts'
 import { groupMembersMax } from '../kernel/limits.ts'
 import { strictObject } from '../kernel/schema.ts'
-import {
-  CreateKeyRequestSchema,
-  CreateKeyResponseSchema,
-  RevokeKeyResponseSchema,
-} from './agents/schemas.ts'
 import { createFirstAgent } from './claims.ts'
 import { listGroups, setGroup } from './groups.ts'
 import * as identities from './identities.ts'
@@ -18,7 +13,13 @@ import * as keys from './keys.ts'
 import { operationsOf, writeErrors } from './operation.ts'
 import * as passkeys from './passkeys.ts'
 import { becomeOperator as makeOperator, setLanguage as storeLanguage } from './people.ts'
-import { done, DoneSchema } from './schemas.ts'
+import {
+  CreateKeyRequestSchema,
+  CreateKeyResponseSchema,
+  done,
+  DoneSchema,
+  RevokeKeyResponseSchema,
+} from './schemas.ts'
 import * as schemas from './schemas.ts'
 import {
   clearedSessionCookie,

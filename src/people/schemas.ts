@@ -1,7 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { keyNameCharsMax, passwordCharsMax, passwordCharsMin } from '../kernel/limits.ts'
-import { lineSchema, nullable, oneOf, strictObject } from '../kernel/schema.ts'
+import {
+  IdSchema,
+  lineSchema,
+  LinkSchema,
+  nullable,
+  oneOf,
+  strictObject,
+} from '../kernel/schema.ts'
 import { languageCodes } from '../kernel/words/words.ts'
 import { handlePattern } from './profiles/profiles.ts'
 
@@ -85,3 +92,20 @@ const namePattern = /^[\p{L}\p{N}/][\p{L}\p{N} ._:/@-]{0,99}$/u
 
 /** Returns whether a text can name a group. Providers name some by paths: "/staff/design". */
 export const isGroupName = (name: string): boolean => namePattern.test(name)
+
+export const AppLinksSchema = Type.Array(
+  Type.Object({ id: IdSchema, title: Type.String(), link: LinkSchema }),
+  { description: 'The newest apps; GET /apps lists all.' },
+)
+
+export const CreateKeyRequestSchema = strictObject({
+  name: Type.Optional(lineSchema(keyNameCharsMax, { minLength: 1 })),
+})
+export const CreateKeyResponseSchema = Type.Object({
+  key: Type.String({ description: 'Shown once.' }),
+  prefix: Type.String(),
+})
+export const RevokeKeyResponseSchema = Type.Object({
+  prefix: Type.String(),
+  revoked: Type.Literal(true),
+})

@@ -7,10 +7,9 @@ import { readApiKey } from '../money/keys/keys.ts'
 import { accountOf } from '../money/ledger/accounts.ts'
 import type { Caller } from './agents/spending.ts'
 import { checkAgentsOn, getCaller, getKey, type Needs } from './authentication.ts'
-import { devicesPattern } from './devices.ts'
 import { checkActive, findOrCreateProxyUser, findPerson, type Person } from './people.ts'
 import * as sessions from './sessions.ts'
-import type { SignInClient, SignInResult } from './sign-in.ts'
+import { devicesPattern, type SignInClient, type SignInResult } from './sign-in.ts'
 
 /** A signed-in person. Without a session, a trusted proxy authenticated them. */
 export interface SessionUser {

@@ -3,8 +3,8 @@ import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import type { App } from '../apps.ts'
-import { isCode } from '../folder-code.ts'
 import type { InputFile } from '../folders/unzip.ts'
+import { isCode } from '../page-content.ts'
 import type { UploadedFolder } from '../publish-request.ts'
 import {
   type Asset,

@@ -1,20 +1,117 @@
-import { and, asc, eq } from 'drizzle-orm'
+import { type Static, Type } from '@sinclair/typebox'
+import { and, asc, desc, eq } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
-import { rejectRequest } from '../../kernel/errors.ts'
-import { audienceMembersMax } from '../../kernel/limits.ts'
+import { countRows } from '../../kernel/db/query.ts'
+import { ApiError, rejectRequest } from '../../kernel/errors.ts'
+import { newId, newSecret, sha256 } from '../../kernel/ids.ts'
+import {
+  audienceMembersMax,
+  passwordCharsMax,
+  passwordCharsMin,
+  shareLinkNameCharsMax,
+  shareLinksPerAppMax,
+} from '../../kernel/limits.ts'
+import {
+  IdSchema,
+  lineSchema,
+  LinkSchema,
+  namedObject,
+  notEmpty,
+  nullable,
+  oneOf,
+  strictObject,
+  TimeRequestSchema,
+  TimeSchema,
+} from '../../kernel/schema.ts'
+import { hasVisibleText, isPlainLine } from '../../kernel/text.ts'
 import { iso } from '../../kernel/time.ts'
 import { recordBy } from '../../people/audit/audit.ts'
 import { findKnownGroups, findPeople } from '../../people/groups.ts'
 import { hashPassword } from '../../people/passwords.ts'
 import { listNames } from '../../people/people.ts'
-import { type App, lockApp, setAccess } from '../apps.ts'
-import { type Audience, isPackKind } from '../kinds.ts'
+import { type App, findTakenIds, lockApp, setAccess } from '../apps.ts'
+import { type Audience, audiences, isPackKind } from '../kinds.ts'
 import { notifyListed } from '../notifications.ts'
-import { listLinks, presentLink } from './links.ts'
-import type { AudienceBody, ChangeAudienceRequest } from './schemas.ts'
 import { audienceMembers as members, shareLinks } from './tables.ts'
+
+/** A named link that opens an app to whoever has it. */
+const ShareLinkSchema = namedObject('ShareLink', {
+  id: IdSchema,
+  name: Type.String(),
+  created: TimeSchema,
+  expiresAt: nullable(TimeSchema),
+  used: nullable(TimeSchema),
+})
+export type ShareLinkBody = Static<typeof ShareLinkSchema>
+
+const AudienceSchema = namedObject('Audience', {
+  audience: oneOf(audiences),
+  expiresAt: nullable(TimeSchema),
+  hasPassword: Type.Boolean(),
+  people: Type.Array(Type.String({ description: 'Names of accounts.' })),
+  groups: Type.Array(Type.String()),
+  links: Type.Array(ShareLinkSchema),
+})
+export type AudienceBody = Static<typeof AudienceSchema>
+
+/** PATCH /apps/{id}/audience. */
+export const ChangeAudienceSchema = strictObject(
+  {
+    audience: Type.Optional(oneOf(audiences)),
+    password: Type.Optional(
+      Type.String({
+        minLength: passwordCharsMin,
+        maxLength: passwordCharsMax,
+        writeOnly: true,
+        description: 'The password of the app, with audience "password".',
+      }),
+    ),
+    people: Type.Optional(
+      Type.Array(Type.String({ maxLength: 120 }), {
+        maxItems: audienceMembersMax,
+        description: 'Names of accounts here, with audience "people". Replaces the list.',
+      }),
+    ),
+    groups: Type.Optional(
+      Type.Array(Type.String({ maxLength: 100 }), {
+        maxItems: audienceMembersMax,
+        description: 'Names of groups, with audience "people". Replaces the list.',
+      }),
+    ),
+    expiresAt: Type.Optional(nullable(TimeRequestSchema)),
+  },
+  { ...notEmpty, examples: [{ audience: 'people', people: ['olga'] }] },
+)
+export type ChangeAudienceRequest = Static<typeof ChangeAudienceSchema>
+
+export const AudienceResponseSchema = Type.Object({ audience: AudienceSchema })
+export const ChangedAudienceSchema = Type.Object({ audience: AudienceSchema, note: Type.String() })
+
+/** POST /apps/{id}/links. */
+export const CreateLinkSchema = strictObject(
+  {
+    name: lineSchema(shareLinkNameCharsMax, {
+      minLength: 1,
+      description: 'Whom the link is for. Visitors do not see it.',
+    }),
+    expiresAt: Type.Optional(TimeRequestSchema),
+  },
+  { examples: [{ name: 'The board' }] },
+)
+
+export const CreatedLinkSchema = Type.Object({
+  link: ShareLinkSchema,
+  url: Type.String({ ...LinkSchema, description: 'Shown once.' }),
+})
+export const RevokedLinkSchema = Type.Object({ id: IdSchema, note: Type.String() })
+
+/** POST /apps/{id}/open. */
+export const OpenAppSchema = strictObject({
+  password: Type.String({ maxLength: 1_000, writeOnly: true }),
+})
+export const OpenedAppSchema = Type.Object({ link: LinkSchema })
 
 /** Returns who may open an item, for its maker. */
 export async function getAudience(ctx: AppContext, app: App): Promise<AudienceBody> {
@@ -123,4 +220,102 @@ const noteOf = (audience: Audience, leaves: boolean): string =>
 export async function removeAudience(db: Db, app: string): Promise<void> {
   await db.delete(members).where(eq(members.app, app))
   await db.delete(shareLinks).where(eq(shareLinks.app, app))
+}
+
+type ShareLink = typeof shareLinks.$inferSelect
+
+const presentLink = ({ id, name, created, expires, used }: ShareLink): ShareLinkBody => ({
+  id,
+  name,
+  created: iso(created),
+  expiresAt: expires === null ? null : iso(expires),
+  used: used === null ? null : iso(used),
+})
+
+/** Lists the share links of an app, newest first. */
+const listLinks = (ctx: AppContext, { id }: Pick<App, 'id'>): Promise<ShareLink[]> =>
+  ctx.db.read
+    .select()
+    .from(shareLinks)
+    .where(eq(shareLinks.app, id))
+    .orderBy(desc(shareLinks.created), desc(shareLinks.id))
+    .limit(shareLinksPerAppMax)
+
+/**
+ * Creates a share link. Its address is returned once. The audit log has the link where an operator
+ * creates it, `by`. Throws `bad_request`.
+ */
+export async function createLink(
+  ctx: AppContext,
+  app: App,
+  { name, expires }: { name: string; expires: number | null },
+  by?: string,
+): Promise<{ link: ShareLinkBody; url: string }> {
+  if (isPackKind(app.kind))
+    rejectRequest('Share links are for apps and games only. Change the audience of a pack instead.')
+  if (!isPlainLine(name, shareLinkNameCharsMax) || !hasVisibleText(name))
+    rejectRequest(
+      `"name" must be one plain line of 1 to ${shareLinkNameCharsMax} characters.`,
+      'name',
+    )
+  const secret = newSecret()
+  const link = await ctx.db.tx(async (db) => {
+    await lockApp(ctx, db, app)
+    if ((await countRows(db, shareLinks, eq(shareLinks.app, app.id))) >= shareLinksPerAppMax)
+      rejectRequest(`An app has at most ${shareLinksPerAppMax} share links. Revoke one first.`)
+    const [row] = await db
+      .insert(shareLinks)
+      .values({
+        id: newId(),
+        app: app.id,
+        name,
+        hash: sha256(secret),
+        created: ctx.clock.now(),
+        expires,
+        used: null,
+      })
+      .returning()
+    if (!row) throw new Error('the insert returned no link')
+    await recordBy(ctx, db, by, { did: 'share link', item: app.id, why: name })
+    return row
+  })
+  return { link: presentLink(link), url: `${ctx.urls.app}/open/${app.id}/${secret}` }
+}
+
+/**
+ * Revokes a share link. Pages that it opened end. The audit log has it where an operator revokes
+ * it, `by`. Throws `not_found`.
+ */
+export async function revokeLink(
+  ctx: AppContext,
+  app: App,
+  id: string,
+  by?: string,
+): Promise<void> {
+  await ctx.db.tx(async (db) => {
+    // Files that the link opened get another address.
+    await setAccess(ctx, db, await lockApp(ctx, db, app), {})
+    const [found] = await db
+      .delete(shareLinks)
+      .where(and(eq(shareLinks.app, app.id), eq(shareLinks.id, id)))
+      .returning({ name: shareLinks.name })
+    const see = `GET /apps/${app.id}/audience lists them.`
+    if (!found) throw new ApiError('not_found', { what: 'share link', see })
+    await recordBy(ctx, db, by, { did: 'revoke share link', item: app.id, why: found.name })
+  })
+}
+
+/**
+ * Deletes the share links of a restored database that `replaced`, the database before it, no longer
+ * has for its apps.
+ */
+export async function deleteLinksWithout(db: Db, replaced: Db): Promise<void> {
+  const left = await replaced.select({ id: shareLinks.id }).from(shareLinks)
+  const ids = new Set(left.map(({ id }) => id))
+  const all = await db.select({ id: shareLinks.id, app: shareLinks.app }).from(shareLinks)
+  const missing = all.filter(({ id }) => !ids.has(id))
+  const apps = await findTakenIds(replaced, [...new Set(missing.map(({ app }) => app))])
+  for (const { id, app } of missing) {
+    if (apps.has(app)) await db.delete(shareLinks).where(eq(shareLinks.id, id))
+  }
 }

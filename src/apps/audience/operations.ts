@@ -8,8 +8,8 @@ import { getOwnApp } from '../apps.ts'
 import { appUrl, kinds } from '../kinds.ts'
 import { openWithPassword } from './access.ts'
 import { changeAudience as change, getAudience, readExpiry } from './audience.ts'
-import * as links from './links.ts'
-import * as schemas from './schemas.ts'
+import * as links from './audience.ts'
+import * as schemas from './audience.ts'
 
 const operation = operationsOf('Apps')
 

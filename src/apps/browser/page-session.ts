@@ -1,16 +1,17 @@
 import { isBlankImage } from '../../kernel/image.ts'
 import { type Json, recordOf } from '../../kernel/schema.ts'
 import { stopwatch } from '../../kernel/time.ts'
-import { type Chromium, PageProcesses } from './chromium.ts'
 import {
+  type Chromium,
   crashing,
   DevtoolsError,
   exceptionMessage,
   PageError,
+  PageProcesses,
   tooLarge,
   Unchecked,
   unresponsive,
-} from './devtools.ts'
+} from './chromium.ts'
 
 export interface PixelSize {
   width: number

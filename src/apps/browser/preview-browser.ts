@@ -2,8 +2,7 @@ import { availableParallelism } from 'node:os'
 
 import { FairQueue, PoolBusyError } from '../../kernel/fair-queue.ts'
 import type { Log } from '../../kernel/log.ts'
-import { WarmBrowser } from './chromium.ts'
-import { PageError, Unchecked } from './devtools.ts'
+import { PageError, Unchecked, WarmBrowser } from './chromium.ts'
 import { type PageLimits, PageSession, type PixelSize, type PreviewPage } from './page-session.ts'
 
 /** A page and its files, to open outside its public link. */

@@ -20,7 +20,7 @@ import { noteKinds } from '../../people/notifications/kinds.ts'
 import { handlePattern } from '../../people/profiles/profiles.ts'
 import { nameCharsMax } from '../folders/limits.ts'
 import { audiences, kinds, shelfNames } from '../kinds.ts'
-import { requests } from '../packs/request.ts'
+import { requests } from '../packs/publish.ts'
 import { UseSchema } from '../uses/uses.ts'
 
 /** The format of the archive of an agent, in agent.json. Another one cannot be imported. */

@@ -8,17 +8,19 @@ import { listPageDefault } from '../../kernel/limits.ts'
 import { iso } from '../../kernel/time.ts'
 import { listOwnedAgents } from '../../people/agents/agents.ts'
 import * as keys from '../../people/agents/keys.ts'
-import {
-  CreateKeyRequestSchema,
-  CreateKeyResponseSchema,
-  RevokeKeyResponseSchema,
-} from '../../people/agents/schemas.ts'
 import { anyone } from '../../people/authentication.ts'
 import * as claims from '../../people/claims.ts'
 import { createOnce } from '../../people/keys.ts'
 import { markRead } from '../../people/notifications/notifications.ts'
 import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
-import { ConfirmRequestSchema, done, DoneSchema } from '../../people/schemas.ts'
+import {
+  ConfirmRequestSchema,
+  CreateKeyRequestSchema,
+  CreateKeyResponseSchema,
+  done,
+  DoneSchema,
+  RevokeKeyResponseSchema,
+} from '../../people/schemas.ts'
 import { clearedSessionCookie, person, signedIn, visitor } from '../../people/session-user.ts'
 import * as apps from '../apps.ts'
 import { getPlayable } from '../audience/access.ts'

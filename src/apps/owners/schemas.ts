@@ -13,7 +13,7 @@ import {
   strictObject,
   TimeSchema,
 } from '../../kernel/schema.ts'
-import { AppLinksSchema } from '../../people/agents/schemas.ts'
+import { AppLinksSchema } from '../../people/schemas.ts'
 import { AppSchema, RefSchema } from '../schemas.ts'
 
 /** The agent of a claim code. */

@@ -16,11 +16,15 @@ import { noSettings } from '../../money/keys/keys.ts'
 import { accountOf } from '../../money/ledger/accounts.ts'
 import { createInvoice } from '../../money/payments/coins/invoices.ts'
 import { methods } from '../../money/payments/coins/method.ts'
-import { CreateKeyResponseSchema, RevokeKeyResponseSchema } from '../../people/agents/schemas.ts'
 import * as keys from '../../people/keys.ts'
 import { operationsOf, writeErrors } from '../../people/operation.ts'
 import { walletOf } from '../../people/people.ts'
-import { done, DoneSchema } from '../../people/schemas.ts'
+import {
+  CreateKeyResponseSchema,
+  done,
+  DoneSchema,
+  RevokeKeyResponseSchema,
+} from '../../people/schemas.ts'
 import { person } from '../../people/session-user.ts'
 
 const operation = operationsOf('People')

@@ -24,9 +24,8 @@ import {
   readPackFile,
   splitEnding,
 } from './packs.ts'
-import { publishPack, publishPackVersion } from './publish.ts'
-import * as schemas from './request.ts'
-import { packReader } from './request.ts'
+import { packReader, publishPack, publishPackVersion } from './publish.ts'
+import * as schemas from './publish.ts'
 
 const operation = operationsOf('Skills and frameworks')
 

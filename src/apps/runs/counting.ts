@@ -6,7 +6,7 @@ import { countRows } from '../../kernel/db/query.ts'
 import { sign } from '../../kernel/ids.ts'
 import { day, utcDay } from '../../kernel/time.ts'
 import { type Agent, findAgent } from '../../people/agents/agents.ts'
-import { hasUsedNetwork } from '../../people/agents/key-networks.ts'
+import { hasUsedNetwork } from '../../people/agents/keys.ts'
 import { countedPerOwnerWeek, newAgentMs } from './limits.ts'
 import { runs } from './tables.ts'
 

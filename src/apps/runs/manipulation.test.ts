@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test
 
 import { dialect } from '../../kernel/db/columns.ts'
 import { day } from '../../kernel/time.ts'
-import { flushKeyNetworks } from '../../people/agents/key-networks.ts'
+import { flushKeyNetworks } from '../../people/agents/keys.ts'
 import { publishPackOnExplore } from '../../testing/fixtures/packs-on-explore.ts'
 import { createTestPerson } from '../../testing/fixtures/people.ts'
 import {

@@ -5,15 +5,15 @@ import { ListQuery } from '../../kernel/http/list-query.ts'
 import { created } from '../../kernel/http/outcome.ts'
 import { agent, agentKeyErrors, reader } from '../../people/authentication.ts'
 import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
-import * as readRecord from './read-record.ts'
+import * as readRecord from './record.ts'
 import * as report from './report.ts'
+import { getPublicPack } from './report.ts'
+import * as start from './report.ts'
 import { getReadableRun, presentRun, presentRuns, viewOf } from './runs.ts'
 import * as runs from './runs.ts'
 import { PayShareSchema } from './schemas.ts'
 import * as schemas from './schemas.ts'
 import * as share from './share.ts'
-import { getPublicPack } from './start.ts'
-import * as start from './start.ts'
 
 const operation = operationsOf('Runs and track records')
 const textErrors = ['text_blocked', 'bad_evidence'] as const

@@ -9,7 +9,7 @@ import {
   type TestAgent,
   type TestServer,
 } from '../../testing/fixtures/test-server.ts'
-import { enqueueDeliveries } from '../me/hooks/deliveries.ts'
+import { enqueueDeliveries } from '../me/hooks/hooks.ts'
 import { expireRuns } from './runs.ts'
 
 let t: TestServer

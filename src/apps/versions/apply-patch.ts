@@ -1,6 +1,5 @@
 import { locateCode, withoutPageLocation } from '../folders/script-location.ts'
-import { cutLine } from './diff.ts'
-import type { Hunk } from './read-diff.ts'
+import { cutLine, type Hunk } from './diff.ts'
 
 /** A change of one file: a text and its replacement, or a hunk of a unified diff. */
 export type PatchChange = { search: string; replace: string } | Hunk

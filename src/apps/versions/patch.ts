@@ -7,7 +7,7 @@ import { isHtml, isScript } from '../folders/page-names.ts'
 import { readPage } from '../page-content.ts'
 import type { PageUpload } from '../publish-request.ts'
 import type { PatchChange } from './apply-patch.ts'
-import { readDiff } from './read-diff.ts'
+import { readDiff } from './diff.ts'
 import type { PatchRequest } from './schemas.ts'
 import { runPatch } from './source.ts'
 

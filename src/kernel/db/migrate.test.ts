@@ -21,7 +21,7 @@ import {
   migrateSqlite,
   NewerSchemaError,
   schemaVersion,
-} from './migrate.ts'
+} from './open.ts'
 
 const failing = [
   ...sampleMigrations,

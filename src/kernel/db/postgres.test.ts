@@ -10,7 +10,7 @@ import { until } from '../../testing/until.ts'
 import { dialect } from './columns.ts'
 import type { Engine } from './engine.ts'
 import { DatabaseBusy, databaseErrorKind } from './error.ts'
-import { migratePostgres } from './migrate.ts'
+import { migratePostgres } from './open.ts'
 import { openPostgres } from './postgres.ts'
 
 if (dialect === 'postgres')

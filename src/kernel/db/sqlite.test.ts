@@ -17,7 +17,7 @@ import { nextTurn } from '../../testing/until.ts'
 import { dialect } from './columns.ts'
 import type { Engine } from './engine.ts'
 import { DatabaseBusy, databaseErrorKind } from './error.ts'
-import { migrateSqlite } from './migrate.ts'
+import { migrateSqlite } from './open.ts'
 import { openSqlite, openTemporary, snapshot } from './sqlite.ts'
 
 let file: string

@@ -7,7 +7,6 @@ import { ApiError } from '../../kernel/errors.ts'
 import { newOrderedId } from '../../kernel/ids.ts'
 import { type NanoUsd, zero } from '../../kernel/money.ts'
 import { day, nextUtcDay, secondsUntil, utcDay } from '../../kernel/time.ts'
-import { invariant } from './invariant.ts'
 import { type AccountId, caps, holds, type PercentShare, type Price } from './tables.ts'
 
 export type Hold = typeof holds.$inferSelect
@@ -184,4 +183,9 @@ export function periodAt(period: Period, now: number): { start: number; end: num
   const sinceMonday = (date.getUTCDay() + 6) % 7
   const start = today - sinceMonday * day
   return { start, end: start + 7 * day }
+}
+
+/** Throws when an invariant of the ledger is broken, which is always a programming error. */
+export function invariant(holds: boolean, rule: string): asserts holds {
+  if (!holds) throw new Error(`Broken ledger invariant: ${rule}`)
 }

@@ -18,10 +18,10 @@ import {
   createHold,
   type Hold,
   type HoldRequest,
+  invariant,
   type SettlementRecorder,
   sumSpendingSince,
 } from './holds.ts'
-import { invariant } from './invariant.ts'
 import { type AccountId, holds, type Share } from './tables.ts'
 import { endUnit, openUnit, transferUnit, type Unit, type UnitResult } from './units.ts'
 

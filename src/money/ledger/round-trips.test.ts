@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { dialect } from '../../kernel/db/columns.ts'
-import { migratePostgres } from '../../kernel/db/migrate.ts'
+import { migratePostgres } from '../../kernel/db/open.ts'
 import { openPostgres } from '../../kernel/db/postgres.ts'
 import { fromCredits as credits } from '../../kernel/money.ts'
 import { createDatabase, dropDatabase } from '../../testing/fixtures/databases.ts'

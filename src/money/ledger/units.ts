@@ -9,10 +9,10 @@ import {
   dailyCapError,
   type Hold,
   type HoldRequest,
+  invariant,
   periodAt,
   termsOf,
 } from './holds.ts'
-import { invariant } from './invariant.ts'
 import type { SettlementRow } from './settlement-rows.ts'
 import type { PercentShare } from './tables.ts'
 import type { Account, LedgerView, Needs } from './view.ts'

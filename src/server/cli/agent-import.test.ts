@@ -2,7 +2,7 @@ import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { migrateSqlite } from '../../kernel/db/migrate.ts'
+import { migrateSqlite } from '../../kernel/db/open.ts'
 import { contentOf, fillAgent } from '../../testing/fixtures/agent-archives.ts'
 import { temporaryFolder } from '../../testing/fixtures/temporary-folder.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'

@@ -3,8 +3,7 @@ import { join } from 'node:path'
 
 import type { Config } from '../../kernel/config/settings.ts'
 import { copyRows } from '../../kernel/db/copy-rows.ts'
-import { migrateSqlite } from '../../kernel/db/migrate.ts'
-import { databaseFile, openEngine } from '../../kernel/db/open.ts'
+import { databaseFile, migrateSqlite, openEngine } from '../../kernel/db/open.ts'
 import { listOtherProcesses } from '../../kernel/db/replicas/presence.ts'
 import { systemClock } from '../../kernel/time.ts'
 import { doctor } from '../../money/ledger/doctor.ts'
@@ -78,7 +77,7 @@ export async function storageCopy(config: Config): Promise<CommandResult> {
   if (config.s3Bucket === '') return failed(needsBucket)
   const unlock = tryLock(config.dataDir)
   try {
-    const { copyToBucket } = await import('../../store/s3/copy.ts')
+    const { copyToBucket } = await import('../../store/s3/store.ts')
     const { copied, skipped, damaged } = await copyToBucket(config, { clock: systemClock })
     const data = { copied, skipped, damaged }
     const counts = `${copied} files copied, ${skipped} were in the bucket already.`

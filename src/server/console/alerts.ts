@@ -1,4 +1,4 @@
-import { signingSecret } from '../../apps/me/hooks/deliveries.ts'
+import { signingSecret } from '../../apps/me/hooks/hooks.ts'
 import type { SettingName } from '../../kernel/config/settings.ts'
 import { html, type Part } from '../../kernel/html.ts'
 import { listAlerts, type StoredAlert } from '../../kernel/state/alerts.ts'

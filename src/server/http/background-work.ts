@@ -26,13 +26,13 @@ export function registerBackgroundWork(
     (await import('../../apps/builds/build-job.ts')).buildHandler(ctx),
   )
   ctx.jobs.register('assets', 'assets', async () =>
-    (await import('../../apps/assets/asset-job.ts')).assetsHandler(ctx),
+    (await import('../../apps/assets/generate-assets.ts')).assetsHandler(ctx),
   )
   ctx.jobs.register('cover', 'covers', async () =>
     (await import('../../apps/covers/capture-job.ts')).coverHandler(ctx),
   )
   ctx.jobs.register('hook', 'hooks', async () =>
-    (await import('../../apps/me/hooks/deliveries.ts')).hookHandler(ctx),
+    (await import('../../apps/me/hooks/hooks.ts')).hookHandler(ctx),
   )
   ctx.jobs.register('video', 'media', async () =>
     (await import('../../gateway/videos/handler.ts')).videoHandler(ctx),

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 
-import { signingSecret } from '../../apps/me/hooks/deliveries.ts'
+import { signingSecret } from '../../apps/me/hooks/hooks.ts'
 import { dialect } from '../../kernel/db/columns.ts'
 import { replicas } from '../../kernel/db/replicas/tables.ts'
 import type { Network } from '../../kernel/fetch.ts'

@@ -1,4 +1,4 @@
-import { signedHeaders } from '../../apps/me/hooks/deliveries.ts'
+import { signedHeaders } from '../../apps/me/hooks/hooks.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { listOtherProcesses } from '../../kernel/db/replicas/presence.ts'
 import { anyNetwork, fetchGuarded, GuardedFetchError, type Network } from '../../kernel/fetch.ts'

@@ -1,12 +1,15 @@
 import { type App, findApp } from '../../apps/apps.ts'
-import { changeAudience, getAudience, readExpiry } from '../../apps/audience/audience.ts'
-import { createLink, revokeLink } from '../../apps/audience/links.ts'
 import {
+  changeAudience,
   ChangeAudienceSchema,
   ChangedAudienceSchema,
   CreatedLinkSchema,
+  createLink,
   CreateLinkSchema,
-} from '../../apps/audience/schemas.ts'
+  getAudience,
+  readExpiry,
+  revokeLink,
+} from '../../apps/audience/audience.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { created } from '../../kernel/http/outcome.ts'

@@ -1,11 +1,16 @@
 import { join } from 'node:path'
 
-import { deleteLinksWithout } from '../../apps/audience/links.ts'
+import { deleteLinksWithout } from '../../apps/audience/audience.ts'
 import type { Config } from '../../kernel/config/settings.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import type { Engine } from '../../kernel/db/engine.ts'
-import { migrateSqlite, NewerSchemaError, schemaVersion } from '../../kernel/db/migrate.ts'
-import { databaseFile, hasDatabase } from '../../kernel/db/open.ts'
+import {
+  databaseFile,
+  hasDatabase,
+  migrateSqlite,
+  NewerSchemaError,
+  schemaVersion,
+} from '../../kernel/db/open.ts'
 import { checkIntegrity, openCopy, openSqlite, snapshot } from '../../kernel/db/sqlite.ts'
 import { currentProgress } from '../../kernel/progress.ts'
 import { type Clock, iso } from '../../kernel/time.ts'

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 
 import { dialect } from '../../kernel/db/columns.ts'
-import { migrateSqlite } from '../../kernel/db/migrate.ts'
+import { migrateSqlite } from '../../kernel/db/open.ts'
 import { openSqlite } from '../../kernel/db/sqlite.ts'
 import { openLog } from '../../kernel/log.ts'
 import { systemClock } from '../../kernel/time.ts'

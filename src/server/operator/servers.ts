@@ -8,8 +8,7 @@ import {
   weightOf,
 } from '../../kernel/costs.ts'
 import { lookUp } from '../../kernel/schema.ts'
-import type { ModelCall } from '../../kernel/state/observations.ts'
-import type { LoggedRequest } from '../../kernel/state/request-log.ts'
+import type { LoggedRequest, ModelCall } from '../../kernel/state/observations.ts'
 import { second } from '../../kernel/time.ts'
 import { version } from '../../kernel/version.ts'
 import type { ServerHealth } from '../../money/payments/server-pool.ts'

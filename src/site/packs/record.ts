@@ -1,6 +1,6 @@
 import type { Item } from '../../apps/explore/schemas.ts'
 import { recordDays } from '../../apps/runs/limits.ts'
-import { getRecord, type RecordSummary } from '../../apps/runs/read-record.ts'
+import { getRecord, type RecordSummary } from '../../apps/runs/record.ts'
 import { listByPack, presentRuns } from '../../apps/runs/runs.ts'
 import type { DayRecord, RecordBody, RunBody, VersionRecord } from '../../apps/runs/schemas.ts'
 import type { AppContext } from '../../kernel/context.ts'

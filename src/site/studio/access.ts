@@ -1,7 +1,6 @@
 import type { App } from '../../apps/apps.ts'
-import { getAudience } from '../../apps/audience/audience.ts'
+import { type AudienceBody, getAudience, type ShareLinkBody } from '../../apps/audience/audience.ts'
 import { changeAudience, createLink, revokeLink } from '../../apps/audience/operations.ts'
-import type { AudienceBody, ShareLinkBody } from '../../apps/audience/schemas.ts'
 import { isPackKind } from '../../apps/kinds.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { shareLinkNameCharsMax, shareLinksPerAppMax } from '../../kernel/limits.ts'

@@ -1,3 +1,4 @@
+/** Webhooks and their deliveries: one receiver observes both. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 
@@ -17,8 +18,14 @@ import {
   type TestServer,
 } from '../../../testing/fixtures/test-server.ts'
 import { until } from '../../../testing/until.ts'
-import { deleteOldDeliveries, enqueueDeliveries, hookHandler } from './deliveries.ts'
-import { add as addTo, list, listHooksBehind } from './hooks.ts'
+import {
+  add as addTo,
+  deleteOldDeliveries,
+  enqueueDeliveries,
+  hookHandler,
+  list,
+  listHooksBehind,
+} from './hooks.ts'
 
 /** The public internet of these tests. */
 const outside = '127.0.0.2'

@@ -1,18 +1,39 @@
-import { and, asc, desc, eq, gt, isNull, sql } from 'drizzle-orm'
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { and, asc, desc, eq, gt, isNull, lt, sql } from 'drizzle-orm'
 
+import type { Handler, JobRun, Outcome } from '../../../jobs/handlers.ts'
+import { enqueue } from '../../../jobs/jobs.ts'
 import type { AppContext } from '../../../kernel/context.ts'
+import type { PagePosition } from '../../../kernel/cursor.ts'
 import type { Db } from '../../../kernel/db/engine.ts'
-import { countRows, prepared } from '../../../kernel/db/query.ts'
+import { countRows, listNewest, prepared } from '../../../kernel/db/query.ts'
 import { ApiError, rejectRequest } from '../../../kernel/errors.ts'
-import { publicUrl } from '../../../kernel/fetch.ts'
-import { idPattern, newId } from '../../../kernel/ids.ts'
-import { hooksPerAgentMax, hookUrlCharsMax } from '../../../kernel/limits.ts'
+import {
+  anyNetwork,
+  fetchGuarded,
+  GuardedFetchError,
+  type Network,
+  publicUrl,
+} from '../../../kernel/fetch.ts'
+import { idPattern, newId, sign } from '../../../kernel/ids.ts'
+import {
+  deliveriesWaitingMax,
+  hooksPerAgentMax,
+  hookUrlCharsMax,
+  listPageMax,
+} from '../../../kernel/limits.ts'
+import { zero } from '../../../kernel/money.ts'
+import { day, hour, iso, minute, second, unixSeconds } from '../../../kernel/time.ts'
 import * as keys from '../../../money/keys/keys.ts'
 import type { NoteKind } from '../../../people/notifications/kinds.ts'
 import {
   findLatestNoteNumber,
   latestNoteNumbers,
+  listNotesAfter,
+  type Note,
 } from '../../../people/notifications/notifications.ts'
+import { presentNote } from '../notes/schemas.ts'
 import { deliveries, hooks } from './tables.ts'
 
 export type Hook = typeof hooks.$inferSelect
@@ -122,4 +143,232 @@ export async function advance(db: Db, { id, seen }: Hook, last: number): Promise
 /** Records that the receiver is gone, so nothing more is sent there. */
 export async function markGone({ clock }: AppContext, db: Db, id: string): Promise<void> {
   await db.update(hooks).set({ gone: clock.now() }).where(eq(hooks.id, id))
+}
+
+export type Delivery = typeof deliveries.$inferSelect
+
+const hooksPerRun = 100
+
+/** Enqueues the notes written since the last run for their hooks. */
+export async function enqueueDeliveries(ctx: AppContext): Promise<void> {
+  const behind = await listHooksBehind(ctx, hooksPerRun)
+  for (const { hook, latest } of behind) {
+    const notes = await listNotesAfter(ctx, hook.agent, hook.seen, listPageMax)
+    // The newest notes may have been deleted meanwhile.
+    const last = notes.at(-1)?.number ?? latest
+    await ctx.db.tx((db) => enqueueForHook(ctx, db, hook, notes, last))
+  }
+  if (behind.length > 0) ctx.jobs.wake()
+}
+
+async function enqueueForHook(ctx: AppContext, db: Db, hook: Hook, notes: Note[], last: number) {
+  if (!(await advance(db, hook, last))) return
+  const selected = notes.filter(({ kind }) => hook.kinds === null || hook.kinds.includes(kind))
+  let quota = deliveriesWaitingMax - (await countWaiting(db, hook.id))
+  for (const note of selected) {
+    const delivery = await insertDelivery(ctx, db, hook, note, quota > 0)
+    if (quota > 0) await enqueueDelivery(ctx, db, delivery)
+    quota -= 1
+  }
+}
+
+const countWaiting = (db: Db, hook: string): Promise<number> =>
+  // A literal, as in the partial index.
+  countRows(db, deliveries, and(eq(deliveries.hook, hook), sql`${deliveries.state} = 'waiting'`))
+
+/** Inserts a delivery. Past the quota it has failed already and can be redelivered by hand. */
+async function insertDelivery(ctx: AppContext, db: Db, hook: Hook, note: Note, hasQuota: boolean) {
+  const at = ctx.clock.now()
+  const message = { type: note.kind, timestamp: iso(note.at), data: presentNote(note) }
+  const [delivery] = await db
+    .insert(deliveries)
+    .values({
+      id: newId(),
+      hook: hook.id,
+      note: note.id,
+      kind: note.kind,
+      body: JSON.stringify(message),
+      created: at,
+      ...(hasQuota
+        ? { state: 'waiting', next: at }
+        : { state: 'failed', problem: 'too_many_waiting', ended: at }),
+    })
+    .returning()
+  if (!delivery) throw new Error('inserting the delivery returned no row')
+  return delivery
+}
+
+const enqueueDelivery = (ctx: AppContext, db: Db, { id, hook }: Delivery) =>
+  enqueue(ctx, db, {
+    kind: 'hook',
+    queue: 'hooks',
+    owner: `hook:${hook}`,
+    slot: `hook:${id}`,
+    input: { delivery: id },
+    price: zero,
+    // The last attempt starts within 25 hours.
+    ms: 30 * hour,
+  })
+
+/** Lists the deliveries of a hook, newest first. */
+export const listDeliveries = (
+  { db }: AppContext,
+  hook: string,
+  limit: number,
+  after?: PagePosition,
+): Promise<Delivery[]> => listNewest(db.read, deliveries, eq(deliveries.hook, hook), limit, after)
+
+/** Restarts the attempts of a delivery. Throws `not_found`, and `busy` while it is waiting. */
+export async function redeliver(ctx: AppContext, hook: Hook, id: string): Promise<Delivery> {
+  const isOwn = and(eq(deliveries.id, id), eq(deliveries.hook, hook.id))
+  const restart = { state: 'waiting', tries: 0, next: ctx.clock.now(), ended: null } as const
+  const delivery = await ctx.db.tx(async (db) => {
+    const [row] = idPattern.test(id)
+      ? await db.update(deliveries).set(restart).where(isOwn).returning()
+      : []
+    const see = `GET /me/hooks/${hook.id}/deliveries lists its deliveries.`
+    if (!row) throw new ApiError('not_found', { what: 'delivery', see })
+    await enqueueDelivery(ctx, db, row)
+    return row
+  })
+  ctx.jobs.wake()
+  return delivery
+}
+
+/** Returns a delivery with its hook; undefined if either was deleted. */
+async function findDelivery(
+  { db }: AppContext,
+  id: string,
+): Promise<{ delivery: Delivery; hook: Hook } | undefined> {
+  const [found] = await db.read
+    .select({ delivery: deliveries, hook: hooks })
+    .from(deliveries)
+    .innerJoin(hooks, eq(hooks.id, deliveries.hook))
+    .where(eq(deliveries.id, id))
+  return found
+}
+
+async function recordAttempt(
+  db: Db,
+  id: string,
+  outcome: Pick<Delivery, 'state' | 'tries' | 'status' | 'problem' | 'next' | 'ended'>,
+): Promise<void> {
+  await db.update(deliveries).set(outcome).where(eq(deliveries.id, id))
+}
+
+/** Fails a waiting delivery whose job ended without an attempt. */
+async function recordFailure({ clock }: AppContext, db: Db, id: string, problem: string) {
+  await db
+    .update(deliveries)
+    .set({ state: 'failed', problem, next: null, ended: clock.now() })
+    .where(and(eq(deliveries.id, id), eq(deliveries.state, 'waiting')))
+}
+
+const retentionMs = 30 * day
+
+/** Deletes deliveries that ended more than 30 days ago. */
+export async function deleteOldDeliveries({ db, clock }: AppContext): Promise<void> {
+  await db.tx((tx) => tx.delete(deliveries).where(lt(deliveries.ended, clock.now() - retentionMs)))
+}
+
+const signingKey = ({ secret }: Pick<AppContext, 'secret'>, hook: string): Buffer =>
+  Buffer.from(sign(secret, `hook ${hook}`), 'base64url')
+
+/** Returns the secret of a hook in the format of Standard Webhooks. It is not stored. */
+export const signingSecret = (ctx: Pick<AppContext, 'secret'>, hook: string): string =>
+  `whsec_${signingKey(ctx, hook).toString('base64')}`
+
+/** Returns the headers of a message (https://www.standardwebhooks.com) sent at `at`, in ms. */
+export function signedHeaders(
+  ctx: Pick<AppContext, 'secret'>,
+  { hook, note: id, body }: { hook: string; note: string; body: string },
+  at: number,
+): Record<string, string> {
+  const timestamp = `${unixSeconds(at)}`
+  const mac = Buffer.from(sign(signingKey(ctx, hook), `${id}.${timestamp}.${body}`), 'base64url')
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'berth',
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${mac.toString('base64')}`,
+  }
+}
+
+const Input = Type.Object({ delivery: Type.String() })
+
+/** The waits between eight attempts; the last attempt is a day after the first. */
+const waits = [5 * second, 5 * minute, 25 * minute, 90 * minute, 4 * hour, 6 * hour, 12 * hour]
+
+/** Only the status of a response counts. The body is not read. */
+const bounds = { ms: 10 * second }
+
+/**
+ * Posts a delivery until the receiver responds with 2xx, at most eight times. Each attempt takes at
+ * most 10 s, connects to the address that was checked and follows no redirect. 410 ends the hook.
+ */
+export const hookHandler = (ctx: AppContext, net?: Network): Handler<typeof Input> => ({
+  input: Input,
+  data: Type.Null(),
+  restarts: Infinity,
+  run: (job) => run(ctx, job, net ?? (ctx.config.hooksToPrivate ? anyNetwork : undefined)),
+  compensate: async (db, { input, error }) => {
+    if (!Value.Check(Input, input)) return
+    await recordFailure(ctx, db, input.delivery, error?.code ?? 'cancelled')
+  },
+})
+
+async function run(
+  ctx: AppContext,
+  { input, signal, report }: JobRun<{ delivery: string }, unknown>,
+  net: Network | undefined,
+): Promise<Outcome> {
+  const found = await findDelivery(ctx, input.delivery)
+  if (!found || found.hook.gone !== null) {
+    return {
+      end: 'failed',
+      error: { code: 'gone', error: 'The webhook was deleted or is gone. Create it again.' },
+    }
+  }
+  const { delivery, hook } = found
+  const { status = null, problem = null } = await post(ctx, hook, delivery, signal, net)
+  const tries = delivery.tries + 1
+  const wait = waits[tries - 1]
+  const now = ctx.clock.now()
+  const attempt = { tries, status, problem, next: null, ended: now }
+  const isDelivered = status !== null && status >= 200 && status < 300
+  if (!isDelivered && status !== 410 && wait !== undefined) {
+    const retry = { ...attempt, state: 'waiting', next: now + wait, ended: null } as const
+    await report({}, (db) => recordAttempt(db, delivery.id, retry))
+    return { end: 'again', afterMs: wait }
+  }
+  const state = isDelivered ? 'delivered' : 'failed'
+  return {
+    end: 'done',
+    record: async (db) => {
+      await recordAttempt(db, delivery.id, { ...attempt, state })
+      if (status === 410) await markGone(ctx, db, hook.id)
+    },
+  }
+}
+
+/** Returns the status of the response, or why there is none. */
+async function post(
+  ctx: AppContext,
+  { id: hook, url }: Hook,
+  { note, body }: Delivery,
+  signal: AbortSignal,
+  net: Network | undefined,
+): Promise<{ status?: number; problem?: string }> {
+  const headers = signedHeaders(ctx, { hook, note, body }, ctx.clock.now())
+  try {
+    const init = { method: 'POST', headers, body }
+    const { status } = await fetchGuarded(url, init, bounds, signal, net)
+    return { status }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof GuardedFetchError) return { problem: error.reason }
+    const isTimeout = error instanceof Error && error.name === 'TimeoutError'
+    return { problem: isTimeout ? 'timed_out' : 'unreachable' }
+  }
 }

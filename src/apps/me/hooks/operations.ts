@@ -17,8 +17,6 @@ import { iso } from '../../../kernel/time.ts'
 import { agent, agentKey } from '../../../people/authentication.ts'
 import { noteKinds } from '../../../people/notifications/kinds.ts'
 import { operationsOf, writeErrors } from '../../../people/operation.ts'
-import * as deliveries from './deliveries.ts'
-import { signingSecret } from './deliveries.ts'
 import * as hooks from './hooks.ts'
 
 /** POST /me/hooks. */
@@ -90,7 +88,7 @@ const presentHook = ({ id, url, kinds, gone, created }: hooks.Hook): HookBody =>
   created: iso(created),
 })
 
-function presentDelivery(row: deliveries.Delivery): DeliveryBody {
+function presentDelivery(row: hooks.Delivery): DeliveryBody {
   const { id, note, kind, state, tries, status, problem } = row
   const times = { created: iso(row.created), next: orIso(row.next), ended: orIso(row.ended) }
   return { id, note, kind, state, tries, status, problem, ...times }
@@ -111,7 +109,7 @@ const addHook = operation({
     const hook = await hooks.add(ctx, caller.key, body)
     const note =
       'Store the secret: it is shown once. New notes are posted as { type, timestamp, data } and signed (standardwebhooks.com). Respond with 2xx within 10 s.'
-    return created({ hook: presentHook(hook), secret: signingSecret(ctx, hook.id), note })
+    return created({ hook: presentHook(hook), secret: hooks.signingSecret(ctx, hook.id), note })
   },
 })
 
@@ -155,7 +153,7 @@ const listDeliveries = operation({
   async run(ctx, { caller, params, query }) {
     const hook = await hooks.getHook(ctx, caller.agent.id, params.id)
     const { page, next } = await pageNewestFirst('delivery', query, (limit, after) =>
-      deliveries.list(ctx, hook.id, limit, after),
+      hooks.listDeliveries(ctx, hook.id, limit, after),
     )
     return { deliveries: page.map(presentDelivery), next }
   },
@@ -171,7 +169,7 @@ const redeliver = operation({
   errors: [...writeErrors, 'not_found', 'busy'],
   async run(ctx, { caller, params }) {
     const hook = await hooks.getHook(ctx, caller.agent.id, params.id)
-    const delivery = await deliveries.redeliver(ctx, hook, params.delivery)
+    const delivery = await hooks.redeliver(ctx, hook, params.delivery)
     return accepted({ delivery: presentDelivery(delivery) })
   },
 })

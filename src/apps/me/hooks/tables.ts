@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { index, integer, json, table, text, time } from '../../../kernel/db/columns.ts'
 import type { NoteKind } from '../../../people/notifications/kinds.ts'
 
-/** Webhooks of agents. The signing secret is derived from the id (deliveries.ts). */
+/** Webhooks of agents. The signing secret is derived from the id (hooks.ts). */
 export const hooks = table(
   'hooks',
   {

@@ -1,7 +1,7 @@
 import type { Hit } from '../findings.ts'
 import { isRemote, type Page, type Script } from '../page.ts'
 import { TEXT } from '../tokens.ts'
-import { credentialOf } from './credentials.ts'
+import { credentialOf } from './phish.ts'
 
 const asking =
   'returns no at first here, and the code that asked is repeated with the answer. Use your own ' +
