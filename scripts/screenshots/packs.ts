@@ -89,7 +89,9 @@ export async function fillPacks(browser: Browser, ctx: BerthServer, owner: Sessi
     run = String(asRecord(started['run'])['id'])
     const step = { step: 'list', state: 'done', note: '12 commits' }
     await call('POST', `/runs/${run}/steps`, step, by)
-    const evidence = [{ kind: 'text', value: 'Added: saves a draft each minute.', note: 'Line 1' }]
+    const evidence = [
+      { kind: 'text', value: 'Added: saves a draft each minute.', note: 'First line of the notes' },
+    ]
     await call('POST', `/runs/${run}/report`, { outcome, summary, minutes, evidence }, by)
   }
   await ctx.call('POST', `/runs/${run}/answer`, { text: 'Thank you. v2 will list tags.' }, key)

@@ -91,7 +91,10 @@ test('a run is a page: public in part, whole for the owners', async () => {
   await olga.call('POST', '/claim', { code })
   const { runPage } = await import('./run-page.ts')
   const own = await runPage(t.ctx, id, olga.person)
-  expect(own.main.text).toMatch(/My plan[^]*Only for us/)
+  // What was to be done and how stands before the evidence of it.
+  expect(shownPage(own.main.text).text).toMatch(
+    /My plan.*first.*Done.*Only for us.*Evidence.*Text.*The log <i>ends<\/i>/,
+  )
   expect((await runPage(t.ctx, open, olga.person)).main.text).toContain('Running')
   const pat = await createTestPerson(t, 'pat')
   expect((await runPage(t.ctx, id, pat.person)).main.text).not.toContain('My plan')

@@ -1,4 +1,4 @@
-import { findApp } from '../../apps/apps.ts'
+import { findApp, getVersion } from '../../apps/apps.ts'
 import { findRun, getReadableRun, presentRun, type RunView } from '../../apps/runs/runs.ts'
 import type { Evidence, RunBody } from '../../apps/runs/schemas.ts'
 import type { AppContext } from '../../kernel/context.ts'
@@ -42,26 +42,39 @@ export async function runPage(ctx: AppContext, id: string, person?: Person): Pro
       <p class="crumbs">
         <a href="/explore/${run.pack}#record">Track record of <bdi>${title}</bdi></a>
       </p>
-      <h1>Run by ${body.agent}</h1>
-      <p class="facts">
-        ${outcomeBadge(body)}<span>Version ${body.version}</span
-        ><span>${renderDate(body.closed ?? body.started)}</span
-        >${runFacts(body).map((fact) => html`<span>${fact}</span>`)}<span
-          >${body.counted ? countedText(body) : t('Not counted in the record')}</span
-        >
-      </p>
-      ${body.summary !== null && html`<p class="text lead"><bdi>${body.summary}</bdi></p>`}
-      ${evidenceList(t('Evidence'), body.evidence)} ${privatePart(body)}
-      ${
-        body.answer &&
-        section(
-          t('Answer of the maker'),
-          html`<blockquote class="text"><bdi>${body.answer.text}</bdi></blockquote>
-            <p class="small">${renderDate(body.answer.at)}</p>`,
-        )
-      }
+      <div class="title">
+        <h1>
+          Run by <a href="/explore/${body.agent}"><bdi>${body.agent}</bdi></a>
+        </h1>
+        ${outcomeBadge(body)}
+      </div>
+      <div class="run-columns">
+        <div>
+          ${body.summary !== null && html`<p class="text lead"><bdi>${body.summary}</bdi></p>`}
+          ${goalAndSteps(body, await stepTitles(ctx, run))} ${evidenceList(body.evidence)}
+          ${
+            body.answer &&
+            section(
+              t('Answer of the maker'),
+              html`<blockquote class="text"><bdi>${body.answer.text}</bdi></blockquote>
+                <p class="small">${renderDate(body.answer.at)}</p>`,
+            )
+          }
+          ${shareDetails(body)}
+        </div>
+        <aside aria-label="Facts">${statList(runFacts(body))}</aside>
+      </div>
     </article>`,
   }
+}
+
+/** Returns the titles of the steps of the version that a run followed, by their ids. */
+async function stepTitles(
+  ctx: AppContext,
+  { pack, version }: { pack: string; version: number },
+): Promise<Map<string, string>> {
+  const row = await getVersion(ctx, pack, version).catch(() => undefined)
+  return new Map((row?.folder?.steps ?? []).map(({ id, title }) => [id, title]))
 }
 
 /** Returns how much of a run a person may read. */
@@ -86,14 +99,19 @@ const shareLabels: Record<string, Text> = {
   unreadable: msg('The chain did not respond'),
 }
 
-/** Time, cost and the maker's share, where they are known. */
-const runFacts = ({ minutes, costCredits, share }: RunBody): string[] => [
-  ...(minutes === null ? [] : [t('{minutes} min', { minutes })]),
-  ...(costCredits === null ? [] : [formatAmount(costCredits, 'credit')]),
-  ...(share?.verdict
-    ? [t("Maker's share: {state}", { state: lookUp(shareLabels, share.verdict) ?? '' })]
-    : []),
-]
+/** Version, time, cost and the maker's share, where they are known. */
+const runFacts = (body: RunBody): [Text, Part][] => {
+  const { version, minutes, costCredits, share } = body
+  const facts: [Text, Part][] = [
+    [t('Version'), version],
+    [t('Date'), renderDate(body.closed ?? body.started)],
+    [t('Time'), minutes !== null && t('{minutes} min', { minutes })],
+    [t('Cost'), costCredits !== null && formatAmount(costCredits, 'credit')],
+    [t("Maker's share"), share?.verdict && lookUp(shareLabels, share.verdict)],
+    [t('Track record'), body.counted ? countedText(body) : t('Not counted in the record')],
+  ]
+  return facts.filter(([, value]) => value !== false && value != null)
+}
 
 const kindLabels = {
   app: msg('App'),
@@ -104,64 +122,69 @@ const kindLabels = {
 } as const satisfies Record<Evidence['kind'], Text>
 
 /** A URL is text, not a link, because its target is unchecked. */
-const evidenceList = (title: string, evidence: Evidence[]): Part =>
+const evidenceList = (evidence: Evidence[]): Part =>
   evidence.length > 0 &&
   section(
-    title,
-    html`<ul class="rows">
+    t('Evidence'),
+    html`<ol class="evidence">
       ${evidence.map(
         ({ kind, value, note, verified }) =>
           html`<li>
             <p class="facts">
-              <span>${kindLabels[kind]}</span
-              ><span class="outcome ${verified ? 'worked' : 'none'}"
+              <strong>${note === null ? kindLabels[kind] : html`<bdi>${note}</bdi>`}</strong
+              >${note !== null && html`<span>${kindLabels[kind]}</span>`}<span
+                class="outcome ${verified ? 'worked' : 'none'}"
                 >${verified ? t('Verified') : t('Not verified')}</span
               >
             </p>
-            ${kind === 'app' ? html`<a href="/a/${value}">${value}</a>` : html`<code><bdi>${value}</bdi></code>`}
-            ${note !== null && html`<p class="text"><bdi>${note}</bdi></p>`}
+            ${kind === 'app' ? html`<a href="/a/${value}">${value}</a>` : html`<pre class="plain-file" tabindex="0" aria-label="${kindLabels[kind]}"><code>${value}</code></pre>`}
           </li>`,
       )}
-    </ul>`,
+    </ol>`,
   )
 
-const stepLabels = { done: msg('Done'), skipped: msg('Skipped'), failed: msg('Failed') } as const
+const stepStates = {
+  done: [msg('Done'), 'worked'],
+  skipped: [msg('Skipped'), 'none'],
+  failed: [msg('Failed'), 'failed'],
+} as const
 
-function privatePart({ goal, steps = [], share }: RunBody): Part {
-  const due = share?.due
-  return html`${
-    goal != null &&
-    section(
-      t('Goal'),
-      html`<p class="text"><bdi>${goal}</bdi></p>
-        <p class="small">
-          Only the agent, the maker, their owners and the operator see this part.
-        </p>`,
-    )
-  }${
-    steps.length > 0 &&
-    section(
-      t('Steps'),
-      html`<ol class="steps-list">
-        ${steps.map(
-          ({ step, state, note }) =>
-            html`<li>
-              <strong>${step}</strong> <span class="small">${stepLabels[state]}</span>
+/** The part that both owners and the operator see. */
+function goalAndSteps({ goal, steps = [] }: RunBody, titles: Map<string, string>): Part {
+  if (goal == null && steps.length === 0) return undefined
+  return html`${goal != null && section(t('Goal'), html`<p class="text"><bdi>${goal}</bdi></p>`)}${
+      steps.length > 0 &&
+      section(
+        t('Steps'),
+        html`<ol class="steps-list">
+          ${steps.map(({ step, state, note }) => {
+            const [label, style] = stepStates[state]
+            const title = titles.get(step)
+            return html`<li>
+              <p class="facts">
+                <strong
+                  >${title === undefined ? html`<code>${step}</code>` : html`<bdi>${title}</bdi>`}</strong
+                ><span class="outcome ${style}">${label}</span>
+              </p>
               ${note !== null && html`<p class="small text"><bdi>${note}</bdi></p>`}
-            </li>`,
-        )}
-      </ol>`,
-    )
-  }${
-    due &&
-    section(
-      t('Share'),
-      statList([
-        [t('Due'), t('{amount} USDC', { amount: due.amount })],
-        [t('Until'), renderDate(due.dueBy)],
-        [t('Network'), due.network],
-        [t('Paid with'), share.payment ? html`<code>${share.payment.tx}</code>` : '–'],
-      ]),
-    )
-  }`
+            </li>`
+          })}
+        </ol>`,
+      )
+    }
+    <p class="small private-note">
+      Only the agent, the maker, their owners and the operator see the goal and the steps.
+    </p>`
 }
+
+const shareDetails = ({ share }: RunBody): Part =>
+  share?.due &&
+  section(
+    t('Share'),
+    statList([
+      [t('Due'), t('{amount} USDC', { amount: share.due.amount })],
+      [t('Until'), renderDate(share.due.dueBy)],
+      [t('Network'), share.due.network],
+      [t('Paid with'), share.payment ? html`<code>${share.payment.tx}</code>` : '–'],
+    ]),
+  )

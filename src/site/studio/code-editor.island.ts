@@ -76,8 +76,8 @@ const theme = EditorView.theme({
 
 /**
  * `<code-editor>`: replaces its text area with CodeMirror and runs the text in the preview of the
- * page, if it has one. `data-plain` is for text that is no HTML. A shadow root holds its styles,
- * which the CSP of the page would block.
+ * page, if it has one. `data-plain` is for text that is no HTML, `data-line` the line to open. A
+ * shadow root holds its styles, which the CSP of the page would block.
  */
 class CodeEditor extends HTMLElement {
   #timer = 0
@@ -109,6 +109,12 @@ class CodeEditor extends HTMLElement {
     // The form sends the text area, which is no longer visible and cannot show its own error.
     area.required = false
     root.append(view.dom)
+    const line = Number(this.dataset['line'])
+    if (!(line >= 1 && line <= view.state.doc.lines)) return
+    const { from } = view.state.doc.line(line)
+    const effects = EditorView.scrollIntoView(from, { y: 'center' })
+    view.dispatch({ selection: { anchor: from }, effects })
+    view.focus()
   }
 
   #preview(text: string): void {

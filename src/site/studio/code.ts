@@ -10,8 +10,8 @@ import { readHtml } from './build.ts'
 import { appPreview } from './preview.ts'
 import { act, noteField, type Studio, type StudioAction, studioPage, studioPath } from './studio.ts'
 
-/** Renders the page of the latest version in an editor beside its preview. */
-export async function codePage(studio: Studio): Promise<Page> {
+/** Renders the latest version in an editor beside its preview. `?line=` opens a line. */
+export async function codePage(studio: Studio, query: URLSearchParams): Promise<Page> {
   const { app, req, submitted } = studio
   if (app.version === 0) {
     const empty = emptyState(t('No page yet'), t('The page appears when the build succeeds.'))
@@ -19,7 +19,7 @@ export async function codePage(studio: Studio): Promise<Page> {
   }
   const edited = submitted?.has('html') ? submitted : undefined
   const text = edited?.text('html') ?? (await readHtml(studio)).html
-  const fields = html`<code-editor
+  const fields = html`<code-editor data-line="${query.get('line') ?? ''}"
       ><label class="field"
         ><span>Page</span
         ><textarea

@@ -52,7 +52,9 @@ export async function packFilesPage(studio: Studio, query: URLSearchParams): Pro
       ${fileTree(row.folder.files, `${at}?file=`, isNew ? '' : file.path)}
       ${!isNew && html`<a class="button quiet slim" href="${at}?add">Add file</a>`}
     </div>
-    <div>${isNew ? newFileForm(studio) : fileForms(studio, file, row.folder)}</div>
+    <div>
+      ${isNew ? newFileForm(studio) : fileForms(studio, file, row.folder, query.get('line') ?? '')}
+    </div>
   </div>`
   return {
     ...studioPage(studio, 'files', main),
@@ -71,12 +73,12 @@ interface ShownFile {
 }
 
 /** Renders the form of a file and of the steps, and the one that deletes the file. */
-function fileForms(studio: Studio, file: ShownFile, { steps = [] }: Folder): Part {
+function fileForms(studio: Studio, file: ShownFile, { steps = [] }: Folder, line: string): Part {
   const { app, req, submitted } = studio
   const text = editableText(studio, file)
   const isFramework = app.kind === 'framework'
   const remove = file.path !== skillFile && removeForm(studio, file.path)
-  const fields = html`${text !== undefined && editor(file.path, text)}${
+  const fields = html`${text !== undefined && editor(file.path, text, line)}${
       isFramework &&
       html`<div class="steps">
         <h2>Steps</h2>
@@ -103,8 +105,8 @@ function editableText({ submitted }: Studio, { path, bytes }: ShownFile): string
   return submitted?.text('path') === path ? submitted.text('text') : new TextDecoder().decode(bytes)
 }
 
-const editor = (path: string, text: string): Part =>
-  html`${hiddenField('path', path)}<code-editor data-label="${path}" data-plain
+const editor = (path: string, text: string, line: string): Part =>
+  html`${hiddenField('path', path)}<code-editor data-label="${path}" data-line="${line}" data-plain
       ><label class="field"
         ><span class="visually-hidden">${path}</span
         ><textarea

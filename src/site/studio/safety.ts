@@ -11,10 +11,11 @@ import { readExcerpts } from '../../apps/versions/source.ts'
 import { getHtml } from '../../apps/versions/versions.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { appealCharsMax } from '../../kernel/limits.ts'
+import { lookUp } from '../../kernel/schema.ts'
 import { endWithStop } from '../../kernel/text.ts'
-import { msg, t } from '../../kernel/words/message.ts'
+import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { agentBreadcrumb } from '../agents/agent.ts'
-import { section } from '../components.ts'
+import { section, withQuery } from '../components.ts'
 import { fieldsOf } from '../form.ts'
 import { renderDate, renderDateTime } from '../format.ts'
 import { alert, button, notice, postForm, textArea } from '../forms.ts'
@@ -73,12 +74,35 @@ export async function removedAppPage(studio: Studio): Promise<Page> {
 }
 
 const verdicts = {
-  clean: msg('No issues found. The page can be published.'),
-  warn: msg('Hosting is allowed. Review the warnings below.'),
-  block: msg('Fix these issues and publish again. The page is not shown until then.'),
-}
+  clean: [msg('No issues found'), msg('It can be hosted, and listed on Explore.')],
+  warn: [msg('Allowed, with warnings'), msg('Its link works. Review the warnings below.')],
+  block: [msg('Blocked'), msg('Fix these issues and publish again. It is not shown until then.')],
+} as const
 
 const severities = { block: msg('Blocked'), unlist: msg('Not listable'), warn: msg('Warning') }
+
+/** Names of findings for people, by their code or its first part. */
+const findingNames: Record<string, Text> = {
+  assets: msg('List of assets'),
+  dropper: msg('Hidden download'),
+  known: msg('Known malware'),
+  miner: msg('Crypto miner'),
+  'net.external': msg('External file'),
+  'net.webrtc': msg('Direct connection'),
+  obf: msg('Disguised code'),
+  outside: msg('External scanner'),
+  pack: msg('Risky instruction'),
+  phish: msg('Phishing'),
+  redirect: msg('Redirect'),
+  sandbox: msg('Works differently here'),
+  scam: msg('Scam'),
+  secret: msg('Secret in the code'),
+  share: msg('Shared credentials'),
+  text: msg('Text that is not allowed'),
+}
+
+const findingName = (code: string): Text =>
+  lookUp(findingNames, code) ?? lookUp(findingNames, code.split('.')[0] ?? '') ?? code
 
 /** Renders the safety check of the latest version, with the source around each finding. */
 export async function safetyPage(studio: Studio): Promise<Page> {
@@ -92,41 +116,57 @@ export async function safetyPage(studio: Studio): Promise<Page> {
       ? []
       : await readExcerpts(await getHtml(req.ctx, agent, app.id, app.version), findings)
   const again = html`${button(t('Run again'), 'quiet')}`
-  const main = html`${section(
-    t('Safety check'),
-    html`<p>
-        ${verdicts[verdict]}
-        <span class="small">Version ${app.version}, ${renderDateTime(scanned)}</span>
-      </p>
+  const [title, text] = verdicts[verdict]
+  const checked = html`Version ${app.version}, ${renderDateTime(scanned)}`
+  const main = html`<section>
+      <h2 class="visually-hidden">Safety check</h2>
+      <div class="verdict ${verdict}">
+        <div>
+          <p class="verdict-title">${title}</p>
+          <p>${text}</p>
+          <p class="small">${checked} · <a href="/docs/scan">What the check looks for</a></p>
+        </div>
+        ${postForm(req.token, studioPath(studio, 'rescan'), again, 'act')}
+      </div>
       <ul class="findings">
-        ${findings.map((one, at) => renderFinding(presentFinding(one), excerpts[at] ?? []))}
+        ${findings.map((one, at) => renderFinding(studio, presentFinding(one), excerpts[at] ?? []))}
       </ul>
-      ${postForm(req.token, studioPath(studio, 'rescan'), again)}`,
-  )}
-  ${
-    app.quarantinedAt !== null &&
-    section(
-      t('Appeal'),
-      html`<p>
-          Quarantined since ${renderDateTime(app.quarantinedAt)}:
-          <bdi>${endWithStop(app.quarantineReason ?? '')}</bdi>
-        </p>
-        ${await appealForm(studio)}`,
-    )
-  }`
+    </section>
+    ${
+      app.quarantinedAt !== null &&
+      section(
+        t('Appeal'),
+        html`<p>
+            Quarantined since ${renderDateTime(app.quarantinedAt)}:
+            <bdi>${endWithStop(app.quarantineReason ?? '')}</bdi>
+          </p>
+          ${await appealForm(studio)}`,
+      )
+    }`
   return studioPage(studio, 'safety', main)
 }
 
+/** Returns the place where a finding is edited. */
+const editPath = (studio: Studio, file: string | undefined, line: number): string =>
+  isPackKind(studio.app.kind)
+    ? withQuery(studioPath(studio, 'files'), { file, line: `${line}` })
+    : withQuery(studioPath(studio, 'code'), { line: `${line}` })
+
 function renderFinding(
+  studio: Studio,
   { code, file, line, help, severity, excerpt }: ReturnType<typeof presentFinding>,
   lines: SourceLine[],
 ): Html {
   return html`<li>
     <h3>
-      <code>${code}</code> <span class="badge ${severity}">${severities[severity]}</span>
-      <span class="small">${file} line ${line}</span>
+      ${findingName(code)} <span class="badge ${severity}">${severities[severity]}</span>
+      <code class="small">${code}</code>
     </h3>
     <p>${help}</p>
+    <p>
+      <a class="button quiet slim" href="${editPath(studio, file, line)}">Edit line ${line}</a>
+      <span class="small"><bdi>${file}</bdi></span>
+    </p>
     ${lines.length === 0 ? html`<p><code>${excerpt}</code></p>` : sourceLines(line, lines)}
   </li>`
 }

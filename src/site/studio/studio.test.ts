@@ -370,7 +370,9 @@ describe('analytics and safety', () => {
     const html = `${page('x')}<script src="https://cdn.example.com/&amp;.js"></script>\n<p>y`
     await ann.call('POST', `/apps/${id}/versions`, { html })
     const list = await show('safety')
-    expect(list.text).toContain('net.external')
+    expect(list.text).toMatch(/Allowed, with warnings.*External file.*Warning.*net\.external/)
+    expect(list.byRole('link', 'Edit line 5').attribute('href')).toBe(at('code?line=5'))
+    expect(await open('code?line=5')).toContain('data-line="5"')
     expect(list.names('row')).toContainEqual(expect.stringMatching(/^5 <script src=/))
     t.clock.advance(60_000)
     expect(await after('safety', 'rescan')).toContain('Safety check completed.')
