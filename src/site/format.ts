@@ -5,11 +5,9 @@ import { t } from '../kernel/words/message.ts'
 import { currentLanguage, leftToRight, perLanguage } from '../kernel/words/words.ts'
 
 /** Truncates: a balance is never shown higher than it is. */
-const truncated = perLanguage(
-  (locale) => (decimals: number) =>
-    new Intl.NumberFormat(locale, { maximumFractionDigits: decimals, roundingMode: 'trunc' }),
+const numbers = perLanguage(
+  (locale) => new Intl.NumberFormat(locale, { maximumFractionDigits: 2, roundingMode: 'trunc' }),
 )
-const numbers = perLanguage(() => truncated()(2))
 const smallNumbers = perLanguage(
   (locale) => new Intl.NumberFormat(locale, { maximumSignificantDigits: 2 }),
 )
@@ -22,6 +20,13 @@ const oneDecimal = perLanguage(
 )
 const exactNumbers = perLanguage(
   (locale) => new Intl.NumberFormat(locale, { maximumFractionDigits: 6 }),
+)
+const fixedDecimals = perLanguage(
+  (locale) => (decimals: number) =>
+    new Intl.NumberFormat(locale, {
+      minimumFractionDigits: decimals,
+      maximumFractionDigits: decimals,
+    }),
 )
 const percents = perLanguage((locale) => new Intl.NumberFormat(locale, { style: 'percent' }))
 const tenths = perLanguage(
@@ -63,18 +68,26 @@ export function renderCredits(amount: bigint, signDisplay: 'auto' | 'exceptZero'
   return html`<span class="money" title="${exact}">${shown}</span>`
 }
 
-/** The decimals that `shortCredits` shows. */
-const decimalsOf = (credits: number): number => {
-  const parts = (Math.abs(credits) < 1 ? smallNumbers : numbers)().formatToParts(credits)
-  return parts.find(({ type }) => type === 'fraction')?.value.length ?? 0
-}
+/** Returns the decimals of an exact amount of credits: at most six. */
+export const exactDecimals = (amount: bigint): number =>
+  (toCredits(amount).toFixed(6).split('.')[1] ?? '').replace(/0+$/, '').length
 
-/** A balance after a change, with the decimals that show the change. */
-export function renderBalance(balance: bigint, change: bigint): Html {
-  const credits = toCredits(balance)
-  const decimals = Math.max(decimalsOf(credits), decimalsOf(toCredits(change)))
-  const shown = truncated()(decimals).format(credits)
-  return html`<span class="money" title="${exactCredits(balance)}">${shown}</span>`
+/**
+ * All digits of an amount of credits. In a column of tabular digits, the space of further zeros, up
+ * to `decimals`, aligns it.
+ */
+export function renderExactCredits(
+  amount: bigint,
+  decimals: number,
+  signDisplay: 'auto' | 'exceptZero' = 'auto',
+): Html {
+  const credits = toCredits(amount)
+  const sign = signDisplay === 'exceptZero' && amount > 0n ? '+' : ''
+  const shown = exactNumbers().format(credits)
+  const zeros = fixedDecimals()(decimals).format(credits).slice(shown.length)
+  return html`<span class="money" title="${exactCredits(amount)}"
+    >${sign + shown}${zeros !== '' && html`<span class="zeros" data-zeros="${zeros}"></span>`}</span
+  >`
 }
 
 /** All digits of an amount in credits and in USD, for hovering. */
@@ -190,9 +203,10 @@ export function renderDeadline(time: Time, now: number): Html {
 
 /** Spending against a cap, with a bar. */
 export function spendingBar(spent: NanoUsd, cap: NanoUsd | null): Html {
-  if (cap === null) return html`${renderCredits(spent)} <span class="unit">/ no cap</span>`
+  if (cap === null) return html`${renderCredits(spent)} <span class="unit">credits, no cap</span>`
   const share = cap === zero ? 100 : Math.min(100, (toCredits(spent) / toCredits(cap)) * 100)
-  return html`${renderCredits(spent)} <span class="unit">/</span> ${renderCredits(cap)}
+  return html`${renderCredits(spent)}
+    <span class="unit">of ${renderCredits(cap)} credits</span>
     <svg class="share" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
       <rect class="track" width="100" height="6" />
       <rect class="${share >= 90 && 'full'}" width="${share.toFixed(2)}" height="6" />

@@ -11,7 +11,7 @@ import type { Agent } from '../people/agents/agents.ts'
 import { countUnread } from '../people/notifications/notifications.ts'
 import { displayName, type Person, walletOf } from '../people/people.ts'
 import { lineIcon, renderAvatar, searchIcon } from './art.ts'
-import { exactCredits, formatCompact } from './format.ts'
+import { exactCredits, formatCompact, formatNumber } from './format.ts'
 import { imagePath } from './paths.ts'
 
 /** The money of a person. Header, wallet and agents show these numbers and no others. */
@@ -150,6 +150,12 @@ function menu(user: HeaderUser | undefined, { section, path: at }: HeaderPage): 
   </nav>`
 }
 
+/** Whole credits, in full up to a million. */
+function formatBalance(available: bigint): string {
+  const credits = Math.floor(toCredits(available))
+  return credits < 1e6 ? formatNumber(credits) : formatCompact(credits)
+}
+
 /** The facts about a page in its header. */
 interface HeaderPage {
   section?: Section
@@ -170,8 +176,7 @@ export function renderHeader(user: HeaderUser | undefined, page: HeaderPage): Ht
           class="balance"
           href="/wallet"
           title="Your wallet and agents together: ${exactCredits(user.available)}"
-          ><span class="visually-hidden">Balance: </span
-          >${formatCompact(Math.floor(toCredits(user.available)))} cr</a
+          ><span class="visually-hidden">Balance: </span>${formatBalance(user.available)} cr</a
         >${bell(user)}<button class="icon-button" popovertarget="menu">
           ${user.avatar}<span class="visually-hidden">Menu of </span
           ><bdi class="user-name">${user.name}</bdi>

@@ -6,7 +6,7 @@ import { Message, t, type Text } from '../kernel/words/message.ts'
 import type { Entry } from '../money/ledger/reports.ts'
 import { searchIcon } from './art.ts'
 import { section, withQuery } from './components.ts'
-import { renderBalance, renderCredits, renderDateTime } from './format.ts'
+import { exactDecimals, renderDateTime, renderExactCredits } from './format.ts'
 import { tileGrid, tilesPerPage } from './tiles.ts'
 import { wireWord } from './wire-words.ts'
 
@@ -193,8 +193,9 @@ export const searchField = (label: Text, value: string | undefined, maxLength: n
 
 /**
  * The place of a cell in the record that a row is on a phone. The `title` and the `figure` at its
- * end are the first line; without one, the first column is the title. A `plain` cell needs no label
- * there. A `total` stands at the end of the second line.
+ * end are the first line; without one, the first column is the title. A number there has its label
+ * behind it, as a unit. A `plain` cell needs no label, and neither does long text. A `total` stands
+ * at the end of the second line.
  */
 type PhonePlace = 'title' | 'figure' | 'plain' | 'total'
 
@@ -270,8 +271,12 @@ export function dataTable(label: Text, columns: Column[], rows: Cell[][], none?:
     // Records leave out usual and unknown values.
     if (isUsual || part === '–') names.push('none')
     const name = names.filter(Boolean).join(' ')
-    const labeled = role !== 'title' && place !== 'figure' && place !== 'plain'
-    return html`<td ${labeled && html`data-label="${text}"`} class="${name}">${part}</td>`
+    const hasUnit = place === 'figure' && style === 'number'
+    const hasLabel =
+      (role === 'detail' || role === 'total') && place !== 'plain' && style !== 'long'
+    const onPhone = html`${hasLabel && html`data-label="${text}"`}${hasUnit && html`data-unit="${text}"`}`
+    // An empty cell has no space in it, and no place in a record.
+    return html`<td ${onPhone} class="${name}">${part}</td>`
   }
   return html`<div class="table-scroll" role="region" aria-label="${label}" tabindex="0">
     <table class="${hasCards && 'stacked'}">
@@ -296,9 +301,11 @@ export function dataTable(label: Text, columns: Column[], rows: Cell[][], none?:
 export const tableSection = (...table: Parameters<typeof dataTable>): Html =>
   section(table[0], dataTable(...table))
 
-/** Ledger entries, newest first. */
-export const ledgerTable = (entries: Entry[], none?: Part): Part =>
-  dataTable(
+/** Ledger entries, newest first, with exact amounts: each balance is the sum of those below it. */
+export function ledgerTable(entries: Entry[], none?: Part): Part {
+  const decimals = Math.max(0, ...entries.map(({ amount }) => exactDecimals(amount)))
+  const balanceDecimals = Math.max(0, ...entries.map(({ balance }) => exactDecimals(balance)))
+  return dataTable(
     t('Transactions'),
     [
       { text: t('Time'), onPhone: 'plain' },
@@ -311,8 +318,9 @@ export const ledgerTable = (entries: Entry[], none?: Part): Part =>
       renderDateTime(at),
       wireWord(kind),
       item !== null && html`<code>${item}</code>`,
-      renderCredits(amount, 'exceptZero'),
-      renderBalance(balance, amount),
+      renderExactCredits(amount, decimals, 'exceptZero'),
+      renderExactCredits(balance, balanceDecimals),
     ]),
     none,
   )
+}

@@ -70,7 +70,7 @@ export async function peoplePage({ ctx, query }: UserRequest): Promise<Page> {
     { long: t('Name') },
     { text: t('State'), onPhone: 'plain' },
     { number: t('Agents') },
-    { number: t('Wallet (credits)'), onPhone: 'figure' },
+    { number: t('Credits'), onPhone: 'figure' },
     t('Joined'),
   ]
   const none = emptyState(t('No people found'), html`No name contains “<bdi>${q}</bdi>”.`)

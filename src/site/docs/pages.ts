@@ -138,7 +138,11 @@ const ruleRow = ({ code, effect, description, help }: DescribedRule): Part[] => 
 ]
 
 const rulesTable = (name: string, rules: readonly DescribedRule[]): Part =>
-  dataTable(name, ['Code', 'Effect', { long: 'Condition and fix' }], rules.map(ruleRow))
+  dataTable(
+    name,
+    ['Code', { text: 'Effect', onPhone: 'plain' }, { long: 'Condition and fix' }],
+    rules.map(ruleRow),
+  )
 
 const safetyCheck = prose`<article>
   <h1>Safety check</h1>

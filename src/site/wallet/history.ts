@@ -31,12 +31,15 @@ import {
 import { button, selectField } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import {
+  type Cell,
   cursorPager,
+  dataTable,
   emptyState,
   ledgerTable,
   numberCursor,
   numberPager,
   tabNav,
+  usual,
 } from '../lists.ts'
 import { pageRoutes, requireUser, userPage, type UserRequest } from '../session.ts'
 import { wireWord } from '../wire-words.ts'
@@ -100,9 +103,11 @@ const reasons = new Map([
   ['gateway_unavailable', msg('The upstream could not be reached.')],
 ])
 
-function statusOf({ status, error }: UsageRow): Part {
+function statusOf({ status, error }: UsageRow): Cell {
   if (status === 'interrupted') return html`Stopped <span class="reason">The client left.</span>`
-  if (status !== 'failed') return html`<span class="capitalized">${wireWord(status)}</span>`
+  if (status !== 'failed') {
+    return usual(html`<span class="capitalized">${wireWord(status)}</span>`)
+  }
   const reason = error === null ? '' : (reasons.get(error) ?? error.replaceAll('_', ' '))
   return html`<span class="failed">Failed</span> <span class="reason">${reason}</span>`
 }
@@ -114,40 +119,32 @@ function sourceOf({ source, key }: UsageRow, names: KeyNames): Part {
   return name ? html`<bdi>${name}</bdi>` : html`<code>${key}…</code>`
 }
 
-const row = (use: UsageRow, names: KeyNames): Html =>
-  html`<tr>
-    <td>${renderDateTime(use.timestamp)}</td>
-    <td><code>${use.model}</code></td>
-    <td>${sourceOf(use, names)}</td>
-    <td class="number" data-label="Input">${formatNumber(use.input_count)}</td>
-    <td class="number" data-label="Output">
-      ${formatNumber(use.output_count)}${use.estimated && html` <abbr title="Estimated: the provider reported no usage.">≈</abbr>`}
-    </td>
-    <td>${statusOf(use)}</td>
-    <td class="number">${formatDuration(use.ms)}</td>
-    <td class="number">${renderCredits(fromUsd(use.price_in_usd.toFixed(9)) ?? zero)}</td>
-  </tr>`
+const row = (use: UsageRow, names: KeyNames) => [
+  renderDateTime(use.timestamp),
+  html`<code>${use.model}</code>`,
+  sourceOf(use, names),
+  formatNumber(use.input_count),
+  html`${formatNumber(use.output_count)}${use.estimated && html` <abbr title="Estimated: the provider reported no usage.">≈</abbr>`}`,
+  statusOf(use),
+  formatDuration(use.ms),
+  renderCredits(fromUsd(use.price_in_usd.toFixed(9)) ?? zero),
+]
 
-const requestTable = (uses: UsageRow[], names: KeyNames): Html =>
-  html`<div class="table-scroll" role="region" aria-label="Requests" tabindex="0">
-    <table class="requests">
-      <thead>
-        <tr>
-          <th scope="col">Time</th>
-          <th scope="col">Model</th>
-          <th scope="col">Source</th>
-          <th scope="col" class="number">Input</th>
-          <th scope="col" class="number">Output</th>
-          <th scope="col">Status</th>
-          <th scope="col" class="number">Duration</th>
-          <th scope="col" class="number">Credits</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${uses.map((use) => row(use, names))}
-      </tbody>
-    </table>
-  </div>`
+const requestTable = (uses: UsageRow[], names: KeyNames): Part =>
+  dataTable(
+    t('Requests'),
+    [
+      { text: t('Time'), onPhone: 'plain' },
+      { text: t('Model'), onPhone: 'title' },
+      { text: t('Source'), onPhone: 'plain' },
+      { number: t('Input') },
+      { number: t('Output') },
+      { text: t('Status'), onPhone: 'plain' },
+      { number: t('Duration'), onPhone: 'plain' },
+      { number: t('Credits'), onPhone: 'figure' },
+    ],
+    uses.map((use) => row(use, names)),
+  )
 
 const dateField = (name: string, label: string, value: string | undefined): Html =>
   html`<label class="field"

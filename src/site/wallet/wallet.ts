@@ -58,7 +58,7 @@ import {
 import { type Balances, readBalances } from '../header.ts'
 import { budgetStats, keyFields, keyPage, keyRefField, readKeyParams, refOf } from '../key-form.ts'
 import type { Layout, Page } from '../layout.ts'
-import { chip, dataTable, ledgerTable } from '../lists.ts'
+import { type Cell, chip, dataTable, ledgerTable, usual } from '../lists.ts'
 import { pageRoutes, redirectTo, userForm, userPage, type UserRequest } from '../session.ts'
 import { keyNames, walletTabs } from './history.ts'
 
@@ -358,17 +358,17 @@ interface KeysView {
   done?: string | null | undefined
 }
 
-function keyRow({ token, last }: KeysView, key: Key): Part[] {
+function keyRow({ token, last }: KeysView, key: Key): Cell[] {
   const { prefix, name, models, dailyCap, expires } = key
   const used = last.get(counterOf(key))
   return [
     html`<a class="model-name" href="${keysPath}/${prefix}"
         >${name === null ? t('Unnamed key') : html`<bdi>${name}</bdi>`}</a
       ><code>${prefix}…</code>`,
-    models === null ? t('All') : models.join(', '),
+    models === null ? usual(t('All models')) : models.join(', '),
     spendingBar(used?.today ?? zero, dailyCap),
-    used ? renderDate(used.day) : t('Never'),
-    expires === null ? t('Never') : renderDate(expires),
+    used ? renderDate(used.day) : usual(t('Never')),
+    expires === null ? usual(t('Never')) : renderDate(expires),
     html`<a class="button quiet slim" href="${keysPath}/${prefix}">Edit</a>
       ${postForm(token, keysPath, revokeDialog(prefix), 'act')}`,
   ]
@@ -377,7 +377,7 @@ function keyRow({ token, last }: KeysView, key: Key): Part[] {
 const columns = [
   { long: msg('Name') },
   { long: msg('Models') },
-  msg('Spent today / cap'),
+  msg('Spent today'),
   msg('Last used'),
   msg('Expires'),
   { unseen: msg('Actions') },
