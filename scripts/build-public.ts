@@ -3,7 +3,7 @@ import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 
 import { pngOf } from '../src/apps/generators/generate.ts'
-import { shims } from '../src/apps/uses/shims.ts'
+import { shims } from '../src/apps/uses/uses.ts'
 import { publicDist as dist, writePublicFile } from './write-public-file.ts'
 
 const root = join(import.meta.dir, '..')

@@ -1,4 +1,4 @@
-import type { Costs } from '../kernel/costs.ts'
+import type { Costs } from '../kernel/client.ts'
 import type { Db, Engine } from '../kernel/db/engine.ts'
 import { isWriteUnavailable } from '../kernel/db/error.ts'
 import type { Signals } from '../kernel/db/signals.ts'

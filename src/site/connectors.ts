@@ -1,18 +1,16 @@
 import {
-  checkRequest,
-  type ClientRequest,
-  describeClient,
-  errorRedirect,
-  getClientRequest,
-} from '../apps/connectors/authorize.ts'
-import {
   authorizationFieldNames,
   type AuthorizationRequest,
   consentPath,
 } from '../apps/connectors/metadata.ts'
 import {
   approveConnector,
+  checkRequest,
+  type ClientRequest,
   denyConnector,
+  describeClient,
+  errorRedirect,
+  getClientRequest,
   revokeOwnConnector,
 } from '../apps/connectors/operations.ts'
 import { listActingAgents } from '../apps/owners/owned-agents.ts'

@@ -1,6 +1,6 @@
 import { listNews } from '../apps/explore/follows.ts'
 import { listActingAgents } from '../apps/owners/owned-agents.ts'
-import { readOwnProfile } from '../apps/profiles/profile-page.ts'
+import { readOwnProfile } from '../apps/profiles/operations.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
 import { nano, type NanoUsd, toCredits } from '../kernel/money.ts'

@@ -1,5 +1,10 @@
-import { changeProfile, putAvatar, removeAvatar } from '../apps/profiles/operations.ts'
-import { type OwnProfile, readOwnProfile } from '../apps/profiles/profile-page.ts'
+import {
+  changeProfile,
+  type OwnProfile,
+  putAvatar,
+  readOwnProfile,
+  removeAvatar,
+} from '../apps/profiles/operations.ts'
 import type { AppContext } from '../kernel/context.ts'
 import { ApiError } from '../kernel/errors.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'

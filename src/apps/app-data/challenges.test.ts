@@ -8,9 +8,9 @@ import {
   startWithApp,
 } from '../../testing/fixtures/players.ts'
 import type { TestAgent, TestServer } from '../../testing/fixtures/test-server.ts'
-import { endChallenges } from './challenges.ts'
 import { challengesPerAppMax, challengesPerPlayerMax } from './limits.ts'
 import { deletePersonData, listPersonData } from './person-data.ts'
+import { endChallenges } from './scores.ts'
 import { challenges, players } from './tables.ts'
 
 let t: TestServer

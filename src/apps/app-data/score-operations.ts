@@ -6,7 +6,6 @@ import { iso } from '../../kernel/time.ts'
 import { appErrors as ownErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { visitor } from '../../people/session-user.ts'
 import { appUrl } from '../kinds.ts'
-import * as challenges from './challenges.ts'
 import { challengeDays, challengesPerAppMax, challengesPerPlayerMax } from './limits.ts'
 import { countCall, findPlayer, getJoined, type Player } from './players.ts'
 import * as schemas from './schemas.ts'
@@ -36,7 +35,7 @@ const presentChallenge = ({
   row: { id, board, lowest, seed, score, created: at, best, bestAt },
   by,
   bestBy,
-}: challenges.NamedChallenge): schemas.ChallengeBody => ({
+}: scores.NamedChallenge): schemas.ChallengeBody => ({
   id,
   board,
   order: lowest ? 'lowest' : 'highest',
@@ -93,7 +92,7 @@ const submitScore = operation({
     const met =
       challenge === undefined
         ? undefined
-        : await challenges.meetChallenge(ctx, player, challenge, { ...board, score })
+        : await scores.meetChallenge(ctx, player, challenge, { ...board, score })
     return { ...present(own), isBest, challenge: met ?? null }
   },
 })
@@ -111,7 +110,7 @@ const createChallenge = operation({
     const { score, seed, ...of } = call.body
     const player = await getJoined(ctx, call, call.params.id, 'scores')
     countScore(ctx, player)
-    const challenge = await challenges.createChallenge(ctx, player, {
+    const challenge = await scores.createChallenge(ctx, player, {
       ...boardOf(player, of),
       score,
       seed,
@@ -133,7 +132,7 @@ const getChallenge = operation({
     const { id, challenge } = call.params
     const player = await findPlayer(ctx, call, id)
     countCall(ctx, player, call)
-    const found = await challenges.findChallenge(ctx, player.app.id, challenge)
+    const found = await scores.findChallenge(ctx, player.app.id, challenge)
     if (!found) throw new ApiError('not_found', { what: 'challenge' })
     return { challenge: presentChallenge(found) }
   },
@@ -149,7 +148,7 @@ const listChallenges = operation({
   async run(ctx, call) {
     const player = await findPlayer(ctx, call, call.params.id)
     countCall(ctx, player, call)
-    const own = player.id === '' ? [] : await challenges.listChallenges(ctx, player)
+    const own = player.id === '' ? [] : await scores.listChallenges(ctx, player)
     return { challenges: own.map(presentChallenge) }
   },
 })

@@ -8,8 +8,7 @@ import { getOwnApp } from '../apps.ts'
 import { appUrl, kinds } from '../kinds.ts'
 import { openWithPassword } from './access.ts'
 import { changeAudience as change, getAudience, readExpiry } from './audience.ts'
-import * as links from './audience.ts'
-import * as schemas from './audience.ts'
+import * as audience from './audience.ts'
 
 const operation = operationsOf('Apps')
 
@@ -18,7 +17,7 @@ const readAudience = operation({
   route: 'GET /apps/:id/audience',
   summary: 'Read who may open your app, skill or framework, and its share links.',
   access: agent,
-  output: { 200: schemas.AudienceResponseSchema },
+  output: { 200: audience.AudienceResponseSchema },
   errors: appErrors,
   run: async (ctx, { caller, params }) => ({
     audience: await getAudience(ctx, await getOwnApp(ctx, caller.agent, params.id, kinds)),
@@ -35,8 +34,8 @@ export const changeAudience = operation({
     '(named people and groups of this server), instance (every signed-in person). It applies at ' +
     'once, also to open pages. You, your owner and the operator always may.',
   access: agent,
-  input: { body: schemas.ChangeAudienceSchema },
-  output: { 200: schemas.ChangedAudienceSchema },
+  input: { body: audience.ChangeAudienceSchema },
+  output: { 200: audience.ChangedAudienceSchema },
   errors: [...writeErrors, ...appErrors],
   async run(ctx, { caller, params, body }) {
     const item = await getOwnApp(ctx, caller.agent, params.id, kinds)
@@ -52,13 +51,13 @@ export const createLink = operation({
   summary: 'Create a share link, which opens your app to whoever has it.',
   description: 'At most 20 an app, each revocable. The address is shown once.',
   access: agent,
-  input: { params: Type.Object({ id: Type.String() }), body: schemas.CreateLinkSchema },
-  output: { 201: schemas.CreatedLinkSchema },
+  input: { params: Type.Object({ id: Type.String() }), body: audience.CreateLinkSchema },
+  output: { 201: audience.CreatedLinkSchema },
   errors: [...writeErrors, ...appErrors],
   async run(ctx, { caller, params, body: { name, expiresAt } }) {
     const app = await getOwnApp(ctx, caller.agent, params.id)
     return created(
-      await links.createLink(ctx, app, { name, expires: readExpiry(ctx, expiresAt) ?? null }),
+      await audience.createLink(ctx, app, { name, expires: readExpiry(ctx, expiresAt) ?? null }),
     )
   },
 })
@@ -68,11 +67,11 @@ export const revokeLink = operation({
   route: 'DELETE /apps/:id/links/:link',
   summary: 'Revoke a share link.',
   access: agent,
-  output: { 200: schemas.RevokedLinkSchema },
+  output: { 200: audience.RevokedLinkSchema },
   errors: [...writeErrors, ...appErrors],
   async run(ctx, { caller, params }) {
     const app = await getOwnApp(ctx, caller.agent, params.id)
-    await links.revokeLink(ctx, app, params.link)
+    await audience.revokeLink(ctx, app, params.link)
     return { id: params.link, note: 'The link is revoked. Pages that it opened end.' }
   },
 })
@@ -85,8 +84,8 @@ export const openApp = operationsOf('Playing')({
   summary: 'Open an app with its password.',
   description: 'Sets a cookie for this app alone. Ten wrong passwords lock a network for a while.',
   access: visitor,
-  input: { params: Type.Object({ id: Type.String() }), body: schemas.OpenAppSchema },
-  output: { 200: schemas.OpenedAppSchema },
+  input: { params: Type.Object({ id: Type.String() }), body: audience.OpenAppSchema },
+  output: { 200: audience.OpenedAppSchema },
   errors: [...writeErrors, 'not_found', 'bad_password', 'sign_in_locked'],
   async run(ctx, { caller, params, body }) {
     const cookies = await openWithPassword(ctx, params.id, body.password, caller.client)

@@ -6,7 +6,6 @@ import { agent, anyone } from '../../people/authentication.ts'
 import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { listItemsByIds } from '../explore/explore.ts'
 import * as collections from './collections.ts'
-import * as schemas from './collections.ts'
 
 const operation = operationsOf('Explore')
 
@@ -22,7 +21,7 @@ const listCollections = operation({
   summary: 'List your collections, newest first.',
   access: agent,
   input: { query: ListQuery },
-  output: { 200: schemas.CollectionListSchema },
+  output: { 200: collections.CollectionListSchema },
   errors: ['bad_request'],
   async run(ctx, { caller, query }) {
     const { page, next } = await pageNewestFirst('collection', query, (limit, after) =>
@@ -37,7 +36,7 @@ const getCollection = operation({
   route: 'GET /collections/:id',
   summary: 'Read a collection and its items.',
   access: anyone,
-  output: { 200: schemas.CollectionPageSchema },
+  output: { 200: collections.CollectionPageSchema },
   errors: ['agents_off', 'not_found'],
   async run(ctx, { params }) {
     const row = await collections.getCollection(ctx, params.id)
@@ -52,8 +51,8 @@ export const createCollection = operation({
   summary: 'Create a public list of items.',
   description: 'Add items with PUT /collections/{id}/items/{item} and share its link.',
   access: agent,
-  input: { body: schemas.CreateCollectionSchema },
-  output: { 201: schemas.CollectionResponseSchema },
+  input: { body: collections.CreateCollectionSchema },
+  output: { 201: collections.CollectionResponseSchema },
   errors: writeErrors,
   async run(ctx, { caller, body }) {
     const row = await collections.createCollection(ctx, caller.agent, body)
@@ -66,8 +65,8 @@ export const changeCollection = operation({
   route: 'PATCH /collections/:id',
   summary: 'Change the texts of your collection.',
   access: agent,
-  input: { body: schemas.ChangeCollectionSchema },
-  output: { 200: schemas.CollectionResponseSchema },
+  input: { body: collections.ChangeCollectionSchema },
+  output: { 200: collections.CollectionResponseSchema },
   errors: [...writeErrors, 'not_found'],
   run: async (ctx, { caller, params, body }) =>
     presentOne(ctx, await collections.changeCollection(ctx, caller.agent, params.id, body)),
@@ -78,7 +77,7 @@ export const deleteCollection = operation({
   route: 'DELETE /collections/:id',
   summary: 'Delete your collection. Its items stay.',
   access: agent,
-  output: { 200: schemas.DeletedCollectionSchema },
+  output: { 200: collections.DeletedCollectionSchema },
   errors: [...writeErrors, 'not_found'],
   async run(ctx, { caller, params }) {
     await collections.deleteCollection(ctx, caller.agent, params.id)
@@ -91,7 +90,7 @@ export const addToCollection = operation({
   route: 'PUT /collections/:id/items/:item',
   summary: 'Add an item on Explore to your collection.',
   access: agent,
-  output: { 200: schemas.CollectionItemSchema },
+  output: { 200: collections.CollectionItemSchema },
   errors: [...writeErrors, ...appErrors],
   async run(ctx, { caller, params: { id, item } }) {
     await collections.addItem(ctx, caller.agent, id, item)
@@ -104,7 +103,7 @@ export const removeFromCollection = operation({
   route: 'DELETE /collections/:id/items/:item',
   summary: 'Remove an item from your collection.',
   access: agent,
-  output: { 200: schemas.CollectionItemSchema },
+  output: { 200: collections.CollectionItemSchema },
   errors: [...writeErrors, ...appErrors],
   async run(ctx, { caller, params: { id, item } }) {
     await collections.removeItem(ctx, caller.agent, id, item)

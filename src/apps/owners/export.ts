@@ -19,7 +19,7 @@ import {
   type StreamedFile,
 } from '../folders/zip-stream.ts'
 import { presentEntry } from '../me/statements/operations.ts'
-import { readOwnProfile } from '../profiles/profile-page.ts'
+import { readOwnProfile } from '../profiles/operations.ts'
 import { presentPerson } from './owned-agents.ts'
 
 async function* filesOfPerson(ctx: AppContext, person: Person): AsyncGenerator<StreamedFile> {

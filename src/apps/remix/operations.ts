@@ -9,8 +9,7 @@ import {
   publishErrors,
   writeErrors,
 } from '../../people/operation.ts'
-import { remix } from './remix.ts'
-import { RemixResponseSchema, RemixSchema } from './schemas.ts'
+import { remix, RemixResponseSchema, RemixSchema } from './remix.ts'
 
 /** The errors of a remix, without those of the caller. */
 export const remixErrors = [

@@ -1,3 +1,4 @@
+import { type Static, Type } from '@sinclair/typebox'
 import { and, count, eq, gte, isNotNull, isNull, min } from 'drizzle-orm'
 
 import type { AppContext } from '../../kernel/context.ts'
@@ -5,17 +6,60 @@ import type { PagePosition } from '../../kernel/cursor.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { listNewest, lock } from '../../kernel/db/query.ts'
 import { ApiError } from '../../kernel/errors.ts'
+import { NextSchema } from '../../kernel/http/list-query.ts'
 import { idPattern, newId } from '../../kernel/ids.ts'
 import { commentCharsMax, commentsPerHour } from '../../kernel/limits.ts'
+import {
+  IdSchema,
+  namedObject,
+  nullable,
+  strictObject,
+  textSchema,
+  TimeSchema,
+} from '../../kernel/schema.ts'
 import { hour, iso, secondsUntil } from '../../kernel/time.ts'
 import { sentence } from '../../kernel/words/message.ts'
 import { type Agent, findHandles } from '../../people/agents/agents.ts'
 import { notify } from '../../people/notifications/notifications.ts'
 import * as apps from '../apps.ts'
 import { getListed } from '../listings.ts'
-import { excerpt, listVisible, validateText } from './reviews.ts'
-import type { CommentBody, CommentRequest } from './schemas.ts'
+import { author, excerpt, listVisible, text, validateText } from './reviews.ts'
 import { comments } from './tables.ts'
+
+const CommentSchema = namedObject('Comment', {
+  id: IdSchema,
+  item: IdSchema,
+  author,
+  text,
+  replyTo: nullable(
+    Type.String({ description: 'The id of the parent comment, which may be deleted.' }),
+  ),
+  pinned: Type.Boolean({ description: 'The maker of the item shows it above the others.' }),
+  created: TimeSchema,
+})
+export type CommentBody = Static<typeof CommentSchema>
+
+export const CommentListSchema = Type.Object({
+  comments: Type.Array(CommentSchema),
+  next: NextSchema,
+})
+export const CommentRequestSchema = strictObject(
+  { text: textSchema(commentCharsMax, { minLength: 1 }), replyTo: Type.Optional(IdSchema) },
+  { examples: [{ text: 'How far does it go?' }] },
+)
+export const PinCommentSchema = strictObject(
+  { pinned: Type.Boolean() },
+  { examples: [{ pinned: true }] },
+)
+
+export type CommentRequest = Static<typeof CommentRequestSchema>
+
+export const CommentResponseSchema = Type.Object({ comment: CommentSchema })
+export const RemoveCommentResponseSchema = Type.Object({
+  id: IdSchema,
+  removed: Type.Literal(true),
+  note: Type.String(),
+})
 
 export type Comment = typeof comments.$inferSelect
 

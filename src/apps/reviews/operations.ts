@@ -8,7 +8,6 @@ import { getListed } from '../listings.ts'
 import { presentRating } from '../present.ts'
 import * as comments from './comments.ts'
 import * as reviews from './reviews.ts'
-import * as schemas from './schemas.ts'
 
 const operation = operationsOf('Reviews and comments')
 
@@ -24,7 +23,7 @@ const listReviews = operation({
   summary: 'List the reviews of an item, newest first.',
   access: anyone,
   input: { query: ListQuery },
-  output: { 200: schemas.ReviewListSchema },
+  output: { 200: reviews.ReviewListSchema },
   errors: ['agents_off', 'bad_request', ...appErrors],
   async run(ctx, { params, query }) {
     const item = await getListed(ctx, params.id)
@@ -41,7 +40,7 @@ const listComments = operation({
   summary: 'List the comments on an item, newest first.',
   access: anyone,
   input: { query: ListQuery },
-  output: { 200: schemas.CommentListSchema },
+  output: { 200: comments.CommentListSchema },
   errors: ['agents_off', 'bad_request', ...appErrors],
   async run(ctx, { params, query }) {
     const item = await getListed(ctx, params.id)
@@ -60,8 +59,8 @@ export const reviewItem = operation({
   description:
     'You used an item if you remixed or bought it, read it with get_source, or opened its link with your key, or if your owner opened it. A new review replaces your earlier one.',
   access: agent,
-  input: { body: schemas.ReviewRequestSchema },
-  output: { 200: schemas.ReviewResponseSchema, 201: schemas.ReviewResponseSchema },
+  input: { body: reviews.ReviewRequestSchema },
+  output: { 200: reviews.ReviewResponseSchema, 201: reviews.ReviewResponseSchema },
   errors: [...writeErrors, ...appErrors, 'text_blocked', 'not_used', 'own_item', 'same_owner'],
   async run(ctx, { caller, params, body }) {
     const { review, app, isNew } = await reviews.save(ctx, caller.agent, params.id, body)
@@ -78,7 +77,7 @@ export const removeReview = operation({
   route: 'DELETE /explore/:id/review',
   summary: 'Remove your review of an item.',
   access: agent,
-  output: { 200: schemas.RemoveReviewResponseSchema },
+  output: { 200: reviews.RemoveReviewResponseSchema },
   errors: [...writeErrors, ...appErrors],
   async run(ctx, { caller, params }) {
     const { review, app } = await reviews.remove(ctx, caller.agent, params.id)
@@ -91,8 +90,8 @@ const replyToReview = operation({
   route: 'POST /reviews/:id/answer',
   summary: 'Reply to a review of your item, once.',
   access: agent,
-  input: { body: schemas.ReplyRequestSchema },
-  output: { 201: schemas.ReplyResponseSchema },
+  input: { body: reviews.ReplyRequestSchema },
+  output: { 201: reviews.ReplyResponseSchema },
   errors: [...writeErrors, ...appErrors, 'already_answered', 'text_blocked'],
   async run(ctx, { caller, params, body }) {
     const review = await reviews.reply(ctx, caller.agent, params.id, body.text)
@@ -106,8 +105,8 @@ export const addComment = operation({
   limits: ['comments_limit'],
   summary: 'Comment on an item, or reply to a comment.',
   access: agent,
-  input: { body: schemas.CommentRequestSchema },
-  output: { 201: schemas.CommentResponseSchema },
+  input: { body: comments.CommentRequestSchema },
+  output: { 201: comments.CommentResponseSchema },
   errors: [...writeErrors, ...appErrors, 'comments_off', 'text_blocked'],
   async run(ctx, { caller, params, body }) {
     const comment = await comments.add(ctx, caller.agent, params.id, body)
@@ -122,8 +121,8 @@ export const pinComment = operation({
   summary: 'Pin a comment above the others on your item, or unpin it.',
   description: 'One comment of an item is pinned at most.',
   access: agent,
-  input: { body: schemas.PinCommentSchema },
-  output: { 200: schemas.CommentResponseSchema },
+  input: { body: comments.PinCommentSchema },
+  output: { 200: comments.CommentResponseSchema },
   errors: [...writeErrors, ...appErrors],
   async run(ctx, { caller, params, body }) {
     const comment = await comments.pin(ctx, caller.agent, params.id, body.pinned)
@@ -136,7 +135,7 @@ export const removeComment = operation({
   route: 'DELETE /comments/:id',
   summary: 'Remove your comment, or hide one on your item.',
   access: agent,
-  output: { 200: schemas.RemoveCommentResponseSchema },
+  output: { 200: comments.RemoveCommentResponseSchema },
   errors: [...writeErrors, ...appErrors],
   async run(ctx, { caller, params: { id } }) {
     const outcome = await comments.remove(ctx, caller.agent, id)

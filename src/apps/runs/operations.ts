@@ -8,7 +8,6 @@ import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import * as readRecord from './record.ts'
 import * as report from './report.ts'
 import { getPublicPack } from './report.ts'
-import * as start from './report.ts'
 import { getReadableRun, presentRun, presentRuns, viewOf } from './runs.ts'
 import * as runs from './runs.ts'
 import { PayShareSchema } from './schemas.ts'
@@ -53,7 +52,7 @@ const startRun = operation({
   errors: [...writeErrors, ...appErrors, 'text_blocked'],
   async run(ctx, { caller: { agent }, body, ref, client }) {
     const reporter = { agent, network: client.prefix }
-    return created(await start.startRun(ctx, reporter, { ...body, ...(ref && { ref }) }))
+    return created(await report.startRun(ctx, reporter, { ...body, ...(ref && { ref }) }))
   },
 })
 

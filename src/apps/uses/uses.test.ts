@@ -7,8 +7,7 @@ import {
   type TestAgent,
   type TestServer,
 } from '../../testing/fixtures/test-server.ts'
-import { findShims } from './shims.ts'
-import { findUses } from './uses.ts'
+import { findShims, findUses } from './uses.ts'
 
 let t: TestServer
 let ann: TestAgent

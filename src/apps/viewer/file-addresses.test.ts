@@ -3,8 +3,7 @@ import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
 
 import { Elysia } from 'elysia'
 
-import { AddressClient } from '../../kernel/client.ts'
-import { Costs } from '../../kernel/costs.ts'
+import { AddressClient, Costs } from '../../kernel/client.ts'
 import { setRequestContext } from '../../kernel/http/request-context.ts'
 import { BodyArrivals } from '../../kernel/state/body-arrivals.ts'
 import { MemoryAppSource } from '../../testing/fakes/memory-app-source.ts'

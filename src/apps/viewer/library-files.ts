@@ -5,7 +5,7 @@ import { sha256 } from '../../kernel/ids.ts'
 import { lazy } from '../../kernel/lazy.ts'
 import type { PublicFile } from '../../kernel/public-files.ts'
 import type { PageLibraries } from '../libraries/library.ts'
-import { shims } from '../uses/shims.ts'
+import { shims } from '../uses/uses.ts'
 import type { AppSource } from './app-source.ts'
 import { dataHeaders } from './policy.ts'
 

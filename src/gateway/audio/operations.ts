@@ -6,8 +6,11 @@ import { anyObject, mediaSchema, namedObject } from '../../kernel/schema.ts'
 import { mediaErrors, paidOperation, paidUpload } from '../operation.ts'
 import { modelSchema } from '../request-schemas.ts'
 import { speechFormats, synthesizeSpeech } from './speech.ts'
-import { subtitleTypes } from './subtitles.ts'
-import { readTranscriptionForm, transcriptionFormats } from './transcription-request.ts'
+import {
+  readTranscriptionForm,
+  subtitleTypes,
+  transcriptionFormats,
+} from './transcription-request.ts'
 import * as transcriptions from './transcriptions.ts'
 
 /** The body of a speech request, which speech.ts parses. */

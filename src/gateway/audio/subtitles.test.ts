@@ -7,7 +7,7 @@ import { openAiClient } from '../../testing/clients/openai-client.ts'
 import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 import { makeWav } from '../../testing/fixtures/wav.ts'
-import { toSubtitles } from './subtitles.ts'
+import { toSubtitles } from './transcription-request.ts'
 
 const t = await startTestServer({ DEMO_MODELS: 'on' })
 const gus = await createGatewayUser(t, '1')

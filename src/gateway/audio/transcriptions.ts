@@ -27,9 +27,11 @@ import { readJsonObject } from '../paid/response-body.ts'
 import type { StreamOutput } from '../paid/serve-call.ts'
 import { failureOfErrorBody, noContent, type UpstreamFailure } from '../paid/upstream-failure.ts'
 import { ByteRelay, type ByteSource, openSource } from './byte-relay.ts'
-import { isSubtitles, subtitleTypes, toSubtitles } from './subtitles.ts'
 import {
+  isSubtitles,
   parseTranscription,
+  subtitleTypes,
+  toSubtitles,
   type TranscriptionPath,
   type TranscriptionRequest,
 } from './transcription-request.ts'

@@ -2,7 +2,6 @@ import { key } from '../authentication.ts'
 import { callOf } from '../call.ts'
 import { operationsOf } from '../operation.ts'
 import * as batches from './batches.ts'
-import * as schemas from './batches.ts'
 
 const operation = operationsOf('Chat')
 
@@ -16,8 +15,8 @@ const createBatch = operation({
     'Each request is held and charged like the same call. The results are files: ' +
     'GET /v1/files/{id}/content of output_file_id and error_file_id.',
   access: key,
-  input: { bodies: { 'application/json': { schema: schemas.batchRequestSchema } } },
-  output: { 200: schemas.BatchSchema },
+  input: { bodies: { 'application/json': { schema: batches.batchRequestSchema } } },
+  output: { 200: batches.BatchSchema },
   errors: ['bad_request', 'no_file', 'files_full', 'uploads_limit', 'too_large', 'try_again'],
   run: (ctx, { caller: spender, body, ...call }) =>
     batches.create(ctx, spender, body, callOf(call)),
@@ -28,8 +27,8 @@ const listBatches = operation({
   route: 'GET /batches',
   summary: 'List the batches of your account.',
   access: key,
-  input: { query: schemas.BatchListQuerySchema },
-  output: { 200: schemas.BatchListSchema },
+  input: { query: batches.BatchListQuerySchema },
+  output: { 200: batches.BatchListSchema },
   errors: ['bad_request'],
   run: (ctx, { caller: spender, query }) => batches.list(ctx, spender.account, query),
 })
@@ -39,7 +38,7 @@ const getBatch = operation({
   route: 'GET /batches/:id',
   summary: 'Get the state of a batch.',
   access: key,
-  output: { 200: schemas.BatchSchema },
+  output: { 200: batches.BatchSchema },
   errors: ['not_found'],
   run: async (ctx, { caller: spender, params }) =>
     batches.present(await batches.get(ctx, spender.account, params.id)),
@@ -51,7 +50,7 @@ const cancelBatch = operation({
   onFullDisk: 'allow',
   summary: 'Cancel a batch. Requests that run are finished and charged.',
   access: key,
-  output: { 200: schemas.BatchSchema },
+  output: { 200: batches.BatchSchema },
   errors: ['bad_request', 'too_large', 'not_found', 'try_again'],
   run: async (ctx, { caller: spender, params }) =>
     batches.present(await batches.cancel(ctx, spender.account, params.id)),

@@ -2,7 +2,6 @@ import { lenientObject } from '../../kernel/schema.ts'
 import { anyone } from '../authentication.ts'
 import { operationsOf } from '../operation.ts'
 import * as catalog from './catalog.ts'
-import * as schemas from './catalog.ts'
 
 const operation = operationsOf('Models')
 
@@ -29,9 +28,9 @@ const listModels = operation({
   description: 'The SDKs of Anthropic, Google, Mistral and Cohere get the format of their own API.',
   access: anyone,
   input: {
-    query: lenientObject({ type: schemas.ModelTypesSchema }),
+    query: lenientObject({ type: catalog.ModelTypesSchema }),
   },
-  output: { 200: schemas.ModelListSchema },
+  output: { 200: catalog.ModelListSchema },
   errors: ['bad_request'],
   run: (ctx, { query }) => ({ object: 'list' as const, data: catalog.listModels(ctx, query.type) }),
 })
@@ -42,7 +41,7 @@ export const getModel = operation({
   summary: 'Get a model and its price.',
   description: 'The SDKs of Anthropic, Google, Mistral and Cohere get the format of their own API.',
   access: anyone,
-  output: { 200: schemas.ModelSchema },
+  output: { 200: catalog.ModelSchema },
   errors: ['no_model', 'not_found'],
   run: (ctx, { params }) => catalog.getModel(ctx, params.id),
 })

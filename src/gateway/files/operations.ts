@@ -8,7 +8,6 @@ import { type AccountId, key } from '../authentication.ts'
 import { requestOf } from '../call.ts'
 import { operationsOf } from '../operation.ts'
 import * as files from './files.ts'
-import * as schemas from './files.ts'
 import { purposePattern, readUpload } from './upload.ts'
 
 const operation = operationsOf('Files')
@@ -99,7 +98,7 @@ const uploadFile = operation({
     read: (sent) => readUpload(requestOf(sent)),
     bodies: { 'multipart/form-data': { schema: uploadSchema } },
   },
-  output: { 200: schemas.FileSchema },
+  output: { 200: files.FileSchema },
   async run(ctx, { caller: spender, body }) {
     return files.present(ctx, await files.create(ctx, spender.account, body))
   },
@@ -109,8 +108,8 @@ const listFiles = operation({
   id: 'list_files',
   ...fileOperation.list,
   description: 'The SDKs of Anthropic and Mistral get the format of their own API.',
-  input: { query: schemas.FileListQuerySchema },
-  output: { 200: schemas.FileListSchema },
+  input: { query: files.FileListQuerySchema },
+  output: { 200: files.FileListSchema },
   run: (ctx, { caller: spender, query }) => files.list(ctx, spender.account, query),
 })
 
@@ -118,7 +117,7 @@ const getFile = operation({
   id: 'get_file',
   ...fileOperation.get,
   description: 'The SDKs of Anthropic and Mistral get the format of their own API.',
-  output: { 200: schemas.FileSchema },
+  output: { 200: files.FileSchema },
   run: async (ctx, { caller: spender, params }) =>
     files.present(ctx, await files.use(ctx, spender.account, params.id)),
 })
@@ -132,7 +131,7 @@ const getFileContent = operation({
 const deleteFile = operation({
   id: 'delete_file',
   ...fileOperation.remove,
-  output: { 200: schemas.DeletedFileSchema },
+  output: { 200: files.DeletedFileSchema },
   async run(ctx, { caller: spender, params }) {
     await files.remove(ctx, spender.account, params.id)
     return { id: params.id, object: 'file' as const, deleted: true as const }

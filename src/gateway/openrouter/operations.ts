@@ -5,18 +5,31 @@ import { day, iso, utcDay } from '../../kernel/time.ts'
 import { sumSpendingSince } from '../../money/ledger/holds.ts'
 import { balanceOf } from '../../money/ledger/ledger.ts'
 import { anyone, key, type KeySpender } from '../authentication.ts'
+import { listParameters, requireModel } from '../catalog/catalog.ts'
 import { modelOperation } from '../catalog/operations.ts'
 import { embeddingOperations } from '../embeddings/operations.ts'
+import type { Model, Offer } from '../models/catalog.ts'
 import { listUses, type Use } from '../models/history.ts'
+import { type ModelType, presentPrice, type Price } from '../models/price.ts'
 import { totalCharged } from '../models/spending.ts'
 import { completeChat } from '../openai-chat/operations.ts'
 import * as chat from '../openai-chat/schemas.ts'
 import { operationsOf, paidOperation } from '../operation.ts'
 import { responseOperations } from '../responses/operations.ts'
 import { OpenRouterErrorSchema } from './client-api.ts'
-import * as models from './models.ts'
 import * as schemas from './schemas.ts'
-import type { CreditsResponse, GenerationResponse, KeyResponse } from './schemas.ts'
+import {
+  type CreditsResponse,
+  type EndpointsResponse,
+  type GenerationResponse,
+  type KeyResponse,
+  type ModelResponse,
+  type ModelsQuery,
+  type ModelsResponse,
+  type PricingResponse,
+  type ProvidersResponse,
+  unrecorded,
+} from './schemas.ts'
 
 const operation = operationsOf('Models', OpenRouterErrorSchema)
 const accountOperation = operationsOf('Account', OpenRouterErrorSchema)
@@ -43,7 +56,7 @@ const listOpenrouterModels = operation({
   id: 'list_openrouter_models',
   input: { query: schemas.ModelsQuerySchema },
   output: { 200: schemas.ModelsSchema },
-  run: (ctx, { query }) => models.listModels(ctx, query),
+  run: (ctx, { query }) => listModels(ctx, query),
 })
 
 const listOpenrouterOwnModels = operation({
@@ -54,7 +67,7 @@ const listOpenrouterOwnModels = operation({
   input: { query: schemas.ModelsQuerySchema },
   output: { 200: schemas.ModelsSchema },
   errors: ['bad_request'],
-  run: (ctx, { query }) => models.listModels(ctx, query),
+  run: (ctx, { query }) => listModels(ctx, query),
 })
 
 const countOpenrouterModels = operation({
@@ -63,7 +76,7 @@ const countOpenrouterModels = operation({
   summary: 'Count the models.',
   access: anyone,
   output: { 200: schemas.CountSchema },
-  run: (ctx) => models.countModels(ctx),
+  run: (ctx) => countModels(ctx),
 })
 
 const getOpenrouterModel = operation({
@@ -73,7 +86,7 @@ const getOpenrouterModel = operation({
   access: anyone,
   output: { 200: schemas.OneModelSchema },
   errors: ['no_model'],
-  run: (ctx, { params: { author, slug } }) => models.getModel(ctx, `${author}/${slug}`),
+  run: (ctx, { params: { author, slug } }) => getModel(ctx, `${author}/${slug}`),
 })
 
 const listOpenrouterEndpoints = operation({
@@ -83,7 +96,7 @@ const listOpenrouterEndpoints = operation({
   access: anyone,
   output: { 200: schemas.EndpointsSchema },
   errors: ['no_model'],
-  run: (ctx, { params: { author, slug } }) => models.getEndpoints(ctx, `${author}/${slug}`),
+  run: (ctx, { params: { author, slug } }) => getEndpoints(ctx, `${author}/${slug}`),
 })
 
 const listOpenrouterProviders = operation({
@@ -92,7 +105,7 @@ const listOpenrouterProviders = operation({
   summary: 'List the upstreams.',
   access: anyone,
   output: { 200: schemas.ProvidersSchema },
-  run: (ctx) => models.listProviders(ctx),
+  run: (ctx) => listProviders(ctx),
 })
 
 const getOpenrouterKey = accountOperation({
@@ -244,3 +257,110 @@ const present = (use: Use): GenerationResponse['data'] => ({
   usage: toUsd(use.charged),
   ...schemas.unrecorded.generation.values,
 })
+
+/** Output modalities of OpenRouter by type of model; other types have those of the catalog. */
+const outputs: Partial<Record<ModelType, string[]>> = { embedding: ['embeddings'] }
+
+/** Lists the models in the format of OpenRouter (GET /models): all, or a page of them. */
+export function listModels(
+  { catalog }: AppContext,
+  { offset = 0, limit }: ModelsQuery,
+): ModelsResponse {
+  const models = catalog.list()
+  const end = limit === undefined ? models.length : offset + limit
+  const data = models.slice(offset, end).map(presentModel)
+  return { data, total_count: models.length, links: { next: null } }
+}
+
+export const countModels = ({ catalog }: AppContext) => ({ data: { count: catalog.list().length } })
+
+/** Returns a model (OpenRouter, GET /model/{id}). Throws `no_model`. */
+export const getModel = (ctx: AppContext, id: string): { data: ModelResponse } => ({
+  data: presentModel(requireModel(ctx, id)),
+})
+
+/** Returns a model with its upstreams (GET /models/{id}/endpoints). Throws `no_model`. */
+export function getEndpoints(ctx: AppContext, id: string): EndpointsResponse {
+  const model = requireModel(ctx, id)
+  const { name, created, architecture } = presentModel(model)
+  const endpoints = model.offers.map((offer) => presentOffer(ctx, model, offer))
+  const described = { ...architecture, instruct_type: null, tokenizer: 'Other' }
+  return {
+    data: { id: model.id, name, created, description: '', architecture: described, endpoints },
+  }
+}
+
+/** Lists the upstreams of this gateway (OpenRouter, GET /providers). */
+export const listProviders = ({ upstreams }: AppContext): ProvidersResponse => ({
+  data: upstreams.names.map((name) => ({ name, slug: name, ...unrecorded.provider.values })),
+})
+
+function presentModel(model: Model): ModelResponse {
+  const { id, name, contextLength, maxOutput, type } = model
+  const output_modalities = outputs[type] ?? model.outputs
+  return {
+    id,
+    canonical_slug: id,
+    name,
+    created: 0,
+    context_length: contextLength || null,
+    architecture: {
+      input_modalities: model.inputs,
+      output_modalities,
+      modality: `${model.inputs.join('+')}->${output_modalities.join('+')}`,
+    },
+    pricing: presentPricing(model.price),
+    top_provider: {
+      context_length: contextLength || null,
+      max_completion_tokens: maxOutput || null,
+      is_moderated: false,
+    },
+    supported_parameters: listParameters(model),
+    links: { details: `/api/v1/models/${id}/endpoints` },
+    ...unrecorded.model.values,
+  }
+}
+
+/** Returns a price in USD per unit as text. OpenRouter requires one for prompts and completions. */
+function presentPricing(price: Price | undefined): PricingResponse {
+  const texts = price ? presentPrice(price) : {}
+  const optional = {
+    audio: texts.audio,
+    image_output: texts.per_image,
+    input_cache_read: texts.cache_read,
+    input_cache_write: texts.cache_write,
+    internal_reasoning: texts.reasoning,
+    web_search: texts.per_search,
+  }
+  const known = Object.entries(optional).filter(([, text]) => text !== undefined)
+  return {
+    prompt: texts.prompt ?? '0',
+    completion: texts.completion ?? '0',
+    ...Object.fromEntries(known),
+  }
+}
+
+function presentOffer({ upstreams }: AppContext, model: Model, { upstream, price }: Offer) {
+  const isUp = upstreams.find(upstream)?.health.state !== 'open'
+  return {
+    name: `${upstream} | ${model.id}`,
+    model_id: model.id,
+    model_name: model.name,
+    provider_name: upstream,
+    tag: upstream,
+    context_length: model.contextLength,
+    max_completion_tokens: model.maxOutput || null,
+    max_prompt_tokens: model.contextLength || null,
+    pricing: presentPricing(price ?? model.price),
+    status: isUp ? 0 : -1,
+    supported_parameters: listParameters(model),
+    supports_implicit_caching: false,
+    supports_tool_choice: {
+      auto: model.supportsTools,
+      none: model.supportsTools,
+      required: model.supportsTools,
+      function: model.supportsTools,
+    },
+    ...unrecorded.endpoint.values,
+  }
+}

@@ -1,14 +1,16 @@
+import { Type } from '@sinclair/typebox'
+
 import { isApiError } from '../../kernel/errors.ts'
 import { completed, type Content, type Success } from '../../kernel/http/outcome.ts'
 import { type NanoUsd, toUsd, zero } from '../../kernel/money.ts'
-import type { Json } from '../../kernel/schema.ts'
+import { type Json, nullable, oneOf } from '../../kernel/schema.ts'
 import { stopwatch } from '../../kernel/time.ts'
 import type { Hold } from '../../money/ledger/holds.ts'
-import type { SettlementRow } from '../../money/ledger/settlement-rows.ts'
+import { defineRow, type SettlementRow } from '../../money/ledger/settlement-rows.ts'
 import type { PaidOutcome, RunningWork } from '../../money/pay.ts'
 import { storedError } from '../error-response.ts'
 import { chargeWithinHold } from '../models/charge.ts'
-import { usageCounts } from '../models/history.ts'
+import { insertUses, usageCounts } from '../models/history.ts'
 import { createUsage, type Usage } from '../models/usage.ts'
 import type { Attempt as MeasuredAttempt } from '../providers/measurements.ts'
 import type { MonitoredUpstream } from '../providers/monitored-upstream.ts'
@@ -16,7 +18,6 @@ import type { Registry } from '../providers/registry.ts'
 import { reportAttempt } from './call-telemetry.ts'
 import type { Candidate, Candidates } from './candidates.ts'
 import { CallDeadlines, deadlineSettingsOf } from './deadlines.ts'
-import { historyRow } from './history-row.ts'
 import type { CallResult, PaidCall } from './paid-call.ts'
 import {
   failureOfError,
@@ -329,3 +330,38 @@ export class OutcomeBuilder {
     return { charge, rows: [use, ...rows] }
   }
 }
+
+/** The history row of a paid call. The hold gives it the amounts. */
+export const historyRow = defineRow(
+  'use',
+  Type.Object({
+    account: Type.String(),
+    requestId: Type.String(),
+    at: Type.Number(),
+    model: Type.String(),
+    type: Type.String(),
+    source: oneOf(['api', 'web', 'build']),
+    status: oneOf(['completed', 'interrupted', 'failed']),
+    upstream: nullable(Type.String()),
+    /** The error of a failed call. Rows of older journals have none. */
+    error: Type.Optional(nullable(Type.String())),
+    /** Rows of older journals have none. */
+    key: Type.Optional(nullable(Type.String())),
+    price: nullable(Type.String()),
+    input: Type.Number(),
+    cached: Type.Number(),
+    output: Type.Number(),
+    reasoning: Type.Number(),
+    searches: Type.Number(),
+    estimated: Type.Boolean(),
+    ms: Type.Number(),
+    firstByteMs: nullable(Type.Number()),
+  }),
+  {
+    write: (_ctx: unknown, db, rows) =>
+      insertUses(
+        db,
+        rows.map(({ data, ended: { charged, amount } }) => ({ ...data, charged, held: amount })),
+      ),
+  },
+)

@@ -37,7 +37,7 @@ const fields: Record<string, OpenAPIV3.SchemaObject> = {
   prompt: { type: 'string', minLength: 1, maxLength: promptCharsMax },
 }
 
-/** The JSON body of a video request, which submit.ts parses. */
+/** The JSON body of a video request, which readVideoRequest parses. */
 export const videoRequestSchema: OpenAPIV3.SchemaObject = {
   ...anyObject,
   required: ['model', 'prompt'],

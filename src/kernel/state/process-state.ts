@@ -1,7 +1,7 @@
 import type { Configuration } from 'openid-client'
 
+import { Costs } from '../client.ts'
 import type { Config } from '../config/settings.ts'
-import { Costs } from '../costs.ts'
 import type { Engine } from '../db/engine.ts'
 import type { Signals } from '../db/signals.ts'
 import { ApiError, type GatewayErrorName } from '../errors.ts'

@@ -6,7 +6,7 @@ import { alert, button, confirmDialog, notice, postForm } from '../../site/forms
 import type { Page } from '../../site/layout.ts'
 import { emptyState, itemList } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
-import { archiveTime } from '../../store/archive-places.ts'
+import { archiveTime } from '../../store/archives.ts'
 import type { BackupInfo } from '../../store/backups.ts'
 import { describeArchives } from '../operator/archives.ts'
 import type { CommandResult } from '../operator/command-result.ts'

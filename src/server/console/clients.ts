@@ -1,4 +1,4 @@
-import { noSpending, type Spending, type SubjectKind } from '../../kernel/costs.ts'
+import { noSpending, type Spending, type SubjectKind } from '../../kernel/client.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { getRequestContext } from '../../kernel/http/request-context.ts'
 import { second } from '../../kernel/time.ts'

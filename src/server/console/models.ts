@@ -1,5 +1,5 @@
 import type { Model, Offer } from '../../gateway/models/catalog.ts'
-import { readOwnPrices } from '../../gateway/models/own-prices.ts'
+import { readOwnPrices } from '../../gateway/models/open-catalog.ts'
 import {
   type Part as PricePart,
   type Price,
@@ -32,8 +32,8 @@ import {
 } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
 import { wireWord } from '../../site/wire-words.ts'
-import { fixedReason, partsOf, priceUnits } from '../operator/model-prices.ts'
 import { changeModelPrice, switchModel } from '../operator/operations.ts'
+import { fixedReason, partsOf, priceUnits } from '../operator/settings.ts'
 import { badge, consolePage, searchCharsMax, searchForm } from './components.ts'
 
 const pricePath = (id: string): string => withQuery('/console/models/price', { model: id })

@@ -38,11 +38,11 @@ import { registerBackgroundWork } from './background-work.ts'
 import {
   agentApiPolicy,
   gatewayPolicy,
+  mayChange,
   openToAllOrigins,
   type RequestHandler,
   withRequestLog,
 } from './middleware.ts'
-import { mayChange } from './record.ts'
 
 /**
  * The parts of the server, by the first segment of the path. The site answers all other paths: web

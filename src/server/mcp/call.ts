@@ -19,7 +19,7 @@ import { offeredBody, OfferedError, receiptOf } from '../../money/payment.ts'
 import { fromHeader, toHeader } from '../../money/payments/x402/headers.ts'
 import { perform } from '../../money/perform.ts'
 import { errorEnvelope, internalErrorBody, knownError } from '../../people/error-response.ts'
-import { admit, innerContext, mayChange, record } from '../http/record.ts'
+import { admit, innerContext, mayChange, record } from '../http/middleware.ts'
 import { fieldOf, type Place, type Tool } from './tools.ts'
 
 /** The parts of an MCP message that a call needs beside its arguments. */

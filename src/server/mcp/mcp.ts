@@ -142,7 +142,7 @@ async function load(
   if (!ctx.config.agentsOn) return apiErrorResponse(new ApiError('agents_off'))
   const [{ createListCache }, { createServerHandler }, { createToolset }, hosting] =
     await Promise.all([
-      import('./list-cache.ts'),
+      import('./server.ts'),
       import('./server.ts'),
       import('./toolset.ts'),
       import('../agent-api.ts'),

@@ -8,15 +8,16 @@ import { lookUp } from '../../kernel/schema.ts'
 import type { RunningWork } from '../../kernel/state/process-state.ts'
 import { type Clock, day, hour, iso, minute } from '../../kernel/time.ts'
 import { workerAt } from '../../kernel/worker-pool.ts'
+import type { ArchiveMessage } from '../../store/archive.worker.ts'
 import {
   type Archive,
   archiveName,
+  type ArchiveRequest,
   archiveTime,
+  decryptBackup,
   openPlace,
   type PlaceSettings,
-} from '../../store/archive-places.ts'
-import type { ArchiveMessage } from '../../store/archive.worker.ts'
-import { type ArchiveRequest, decryptBackup } from '../../store/archives.ts'
+} from '../../store/archives.ts'
 import { backupName } from '../../store/backups.ts'
 import { createStagingFolder, removeStagingFolder } from '../../store/restore-swap.ts'
 import { type AfterCheck, createBackup, restoreBackup, verifyBackup } from './backup.ts'

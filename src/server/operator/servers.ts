@@ -1,12 +1,12 @@
 import type { UpstreamHealth } from '../../gateway/providers/monitored-upstream.ts'
-import type { AppContext } from '../../kernel/context.ts'
 import {
   addSpending,
   noSpending,
   type Spending,
   type SubjectKind,
   weightOf,
-} from '../../kernel/costs.ts'
+} from '../../kernel/client.ts'
+import type { AppContext } from '../../kernel/context.ts'
 import { lookUp } from '../../kernel/schema.ts'
 import type { LoggedRequest, ModelCall } from '../../kernel/state/observations.ts'
 import { second } from '../../kernel/time.ts'

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 
-import { listHistory } from '../../gateway/usage/history.ts'
+import { findHistory } from '../../gateway/usage/operations.ts'
 import { balanceOf } from '../../money/ledger/ledger.ts'
 import { findByName } from '../../people/people.ts'
 import { findViolations } from '../../testing/browsers/axe.ts'
@@ -62,7 +62,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
       kind: 'gateway',
       owner: (await findByName(h.ctx, name))?.wallet ?? '',
     } as const
-    const { data, total } = await listHistory(h.ctx, `gateway:${owner.owner}`, {})
+    const { data, total } = await findHistory(h.ctx, `gateway:${owner.owner}`, {})
     return { ...(await balanceOf(h.ctx, owner)), newest: data[0], total }
   }
 

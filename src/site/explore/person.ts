@@ -3,7 +3,7 @@ import {
   getShownProfile,
   presentProfile,
   type ShownProfile,
-} from '../../apps/profiles/profile-page.ts'
+} from '../../apps/profiles/operations.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { pathOf } from '../../kernel/http/request-context.ts'

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 
-import { listHistory } from '../../gateway/usage/history.ts'
+import { findHistory } from '../../gateway/usage/operations.ts'
 import { balanceOf } from '../../money/ledger/ledger.ts'
 import {
   alertText,
@@ -46,7 +46,7 @@ const question = (text: string) => ({
 async function walletOf(name: string) {
   const { wallet } = await getPerson(t, name)
   const owner = { kind: 'gateway', owner: wallet } as const
-  const { data, total } = await listHistory(t.ctx, `gateway:${owner.owner}`, {})
+  const { data, total } = await findHistory(t.ctx, `gateway:${owner.owner}`, {})
   return { ...(await balanceOf(t.ctx, owner)), newest: data[0], total }
 }
 

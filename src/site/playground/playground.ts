@@ -12,7 +12,7 @@ import type { ModelResponse } from '../../gateway/catalog/catalog.ts'
 import { errorEnvelope, findEnvelope, isGatewayError } from '../../gateway/error-response.ts'
 import { isTimed } from '../../gateway/models/price.ts'
 import { countPaidCall, getOperation, performPaid } from '../../gateway/session-calls.ts'
-import { listHistory, type UsageRow } from '../../gateway/usage/history.ts'
+import { findHistory, type UsageRow } from '../../gateway/usage/operations.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, type GatewayErrorName, isApiError, rejectRequest } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
@@ -490,7 +490,7 @@ async function findRequestSummary(
   owner: Owner,
   requestId: string,
 ): Promise<RequestSummary | undefined> {
-  const { data } = await listHistory(ctx, accountOf(owner), { page_count: recentRequestsMax })
+  const { data } = await findHistory(ctx, accountOf(owner), { page_count: recentRequestsMax })
   const use = data.find(({ request_id }) => request_id === requestId)
   if (!use) return undefined
   const amount = fromUsd(use.price_in_usd.toFixed(9)) ?? zero

@@ -1,6 +1,5 @@
 import * as assets from '../../apps/assets/assets.ts'
-import { deleteAsset, putAsset } from '../../apps/assets/operations.ts'
-import { presentAssetList } from '../../apps/assets/present.ts'
+import { deleteAsset, presentAssetList, putAsset } from '../../apps/assets/operations.ts'
 import type { AssetBody, AssetList } from '../../apps/assets/schemas.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { rejectRequest } from '../../kernel/errors.ts'

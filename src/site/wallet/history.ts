@@ -1,10 +1,10 @@
 import { listUsedModels } from '../../gateway/models/spending.ts'
 import {
+  findHistory,
   formatHistory,
   type HistoryQuery,
-  listHistory,
   type UsageRow,
-} from '../../gateway/usage/history.ts'
+} from '../../gateway/usage/operations.ts'
 import type { Config } from '../../kernel/config/settings.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { makeCursor, takePage } from '../../kernel/cursor.ts'
@@ -81,7 +81,7 @@ async function readRows(
   // Without an end, requests that arrive meanwhile would shift the pages.
   const whole = { to: iso(ctx.clock.now()), ...filters, page_count: historyPageMax }
   for (let page = 1; page <= csvRowsMax / historyPageMax; page += 1) {
-    const { data } = await listHistory(ctx, account, { ...whole, page })
+    const { data } = await findHistory(ctx, account, { ...whole, page })
     rows.push(...data)
     if (data.length < historyPageMax) break
   }
@@ -186,7 +186,7 @@ async function historyPage(ctx: AppContext, view: HistoryView): Promise<Page> {
   const filters = readFilters(view.query)
   const page = Number(view.query.get('page') ?? 1)
   const params = { ...filters, page, page_count: rowsShown }
-  const { data, total } = await listHistory(ctx, view.account, params)
+  const { data, total } = await findHistory(ctx, view.account, params)
   const isLast = page * rowsShown >= total
   const isFiltered = Object.keys(filters).length > 0
   const download = withQuery('/wallet/history.csv', filters)

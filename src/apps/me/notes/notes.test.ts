@@ -17,7 +17,7 @@ import {
 } from '../../../testing/fixtures/test-server.ts'
 import { nextTurn } from '../../../testing/until.ts'
 import { flushOpens, recordOpen } from '../../opens.ts'
-import { watchNotes } from './watch.ts'
+import { streamNotes } from './operations.ts'
 
 let t: TestServer
 let ann: TestAgent
@@ -257,7 +257,7 @@ describe('GET /me/events', () => {
     const agent = await idOf(ann)
     const broken = async () => {
       const isAuthorized = () => Promise.reject(new Error('no database'))
-      const events = await watchNotes(t.ctx, { agent, isAuthorized }, new Headers())
+      const events = await streamNotes(t.ctx, { agent, isAuthorized }, new Headers())
       const response = toResponse(t.ctx, new Request('http://localhost/me/events'), events)
       await expect(response.text()).rejects.toThrow('no database')
     }

@@ -1,13 +1,15 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { upstreamResponseBytesMax } from '../../kernel/limits.ts'
 import { nano, toUsd } from '../../kernel/money.ts'
-import type { ChatEvent } from '../conversation/chat-event.ts'
+import { type ChatEvent, type ChatResponse, gather } from '../conversation/chat-event.ts'
+import type { Api } from '../conversation/chat-request.ts'
 import type { FinalUsage } from '../conversation/codec.ts'
 import { eventStream } from '../events.ts'
+import { choicesOf } from '../openai-chat/chat-body.ts'
 import type { Candidate } from '../paid/candidates.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'
 import { checkOutput } from '../paid/guardrail.ts'
-import type { ServedCall, StreamOutput } from '../paid/serve-call.ts'
+import type { ServedCall, StreamOutput, WholeOutput } from '../paid/serve-call.ts'
 import {
   contentFiltered,
   failureOfError,
@@ -20,10 +22,12 @@ import {
   type UpstreamFailure,
 } from '../paid/upstream-failure.ts'
 import type { MonitoredUpstream } from '../providers/monitored-upstream.ts'
+import type { AcceptedChat, SentChat } from '../providers/upstream.ts'
 import { type ChatAttempt, type ChatCall, createMeter, sendChat } from './chat-call.ts'
 import type { ChatMeter } from './meter.ts'
+import { readWhole, type WholeResponse } from './read-whole.ts'
 import { Relay, StreamCopy, StreamTexts } from './relay.ts'
-import { reportIgnored, speaks } from './request-whole.ts'
+import { encodeWhole } from './response-cache.ts'
 import { openSearch } from './search/rounds.ts'
 import { type ChatSource, OpenedSource, sourceOf, StepSource } from './source.ts'
 
@@ -197,4 +201,74 @@ function failureOfOpening(
   if (meter.isFiltered) return contentFiltered
   const isDone = events.some(({ type }) => type === 'done')
   return isDone && !meter.hasContent ? noContent : undefined
+}
+
+/** Calls an upstream for a chat, and reads its whole response. */
+export async function requestWhole(
+  by: ChatAttempt,
+  upstream: MonitoredUpstream,
+  deadlines: CallDeadlines,
+): Promise<WholeOutput | UpstreamFailure> {
+  const searching = openSearch(by)
+  if (!searching) {
+    const sent = await sendChat(by, upstream, deadlines.signal)
+    const read = await readWhole(sent, deadlines)
+    return isFailure(read) ? read : outputOf(by, read, sent)
+  }
+  const events: ChatEvent[] = []
+  for await (const steps of searching.rounds(upstream, deadlines)) events.push(...steps)
+  if (searching.failure) return searching.failure
+  return outputOf({ ...by, searching: searching.session }, { events }, undefined)
+}
+
+/** Measures a response, checks it, and returns how the client gets it. */
+async function outputOf(
+  by: ChatAttempt,
+  { events, json }: WholeResponse,
+  sent: SentChat | undefined,
+): Promise<WholeOutput | UpstreamFailure> {
+  const { chat, candidate } = by
+  const meter = createMeter(by)
+  meter.read(events)
+  if (meter.isFiltered) return contentFiltered
+  if (!meter.hasContent) return noContent
+  const response = gather(events)
+  const failure = await guard(chat, candidate.model.id, response)
+  if (failure) return failure
+  const { transcriptionCost, ctx } = chat
+  const client = chat.clientOf(candidate)
+  const content = { response, json: sent && speaks(sent, chat.api) ? json : undefined }
+  if (sent && !('rejected' in sent)) reportIgnored(chat, sent)
+  const usage = meter.usage(true)
+  return {
+    usage,
+    ...(ctx.telemetry?.hasContent && { output: { choices: choicesOf(response) } }),
+    async response(_cost, charge) {
+      const final = { usage, cost: toUsd(nano(charge + transcriptionCost)) }
+      const body = await encodeWhole(content, client, final)
+      chat.keep?.({ content, usage, candidate })
+      return body
+    },
+  }
+}
+
+/** Asks the guardrail of the operator about a response. */
+const guard = async (
+  chat: ChatCall,
+  model: string,
+  response: ChatResponse,
+): Promise<UpstreamFailure | undefined> =>
+  chat.ctx.guardrail?.checksOutput ? checkOutput(chat, model, choicesOf(response)) : undefined
+
+/** Returns whether an upstream responds in an API, so that its bytes can be passed on. */
+const speaks = (sent: SentChat, api: Api | undefined): boolean =>
+  'codec' in sent && sent.codec.api === api
+
+/** Names the fields of a request that its upstream did not get. */
+function reportIgnored(
+  { request, ignored, reportIgnored: report }: ChatCall,
+  sent: AcceptedChat,
+): void {
+  const isRaw = request.raw !== undefined && speaks(sent, request.raw.api)
+  report?.([...sent.ignored, ...(ignored?.[isRaw ? 'passed' : 'written'] ?? [])])
 }
