@@ -237,7 +237,10 @@ describe('claim page', () => {
     expect(done.headers.get('location')).toBe(`/agents/${ann.handle}`)
     expect((await ann.call('GET', '/me')).body).toMatchObject({ claimed: true, owner: 'olga' })
     const again = await browser.open(link)
-    expect([again.status, shownPage(again.body).names('heading')]).toEqual([409, ['Conflict']])
+    expect([again.status, shownPage(again.body).names('heading')]).toEqual([
+      409,
+      ['Claim code already used'],
+    ])
     const cy = await signUp(t, 'cyrus')
     expect((await cy.open(`/agents/${ann.handle}`)).status).toBe(404)
     const taken = await cy.fill('/agents', '/claim', { code: link.slice('/claim/'.length) })

@@ -4,6 +4,7 @@ import { invalidCursor } from '../kernel/cursor.ts'
 import { type ApiError, type HostingErrorName, isApiError } from '../kernel/errors.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
 import { methodList } from '../kernel/http/allowed-methods.ts'
+import { decodePath } from '../kernel/http/path.ts'
 import { pathOf } from '../kernel/http/request-context.ts'
 import { endWithStop } from '../kernel/text.ts'
 import { msg, t, type Text } from '../kernel/words/message.ts'
@@ -119,7 +120,7 @@ function nextStep({ request, query }: PageInput, error: ApiError<HostingErrorNam
     return html`${linkButton(firstPageOf(path, query), msg('First page'))}${home}`
   }
   if (path.startsWith('/claim/') && error.errorName !== 'claim_locked') {
-    return claimCodeForm(decodeURIComponent(path.slice('/claim/'.length)))
+    return claimCodeForm(decodePath(path.slice('/claim/'.length)) ?? '')
   }
   return actionsOf(path)
 }

@@ -65,8 +65,8 @@ function wordsOutside(page: string): string[] {
     texts.replace(/⟦[^⟧]*⟧/g, ' '),
     ...[title, ...attributes].map((text) => text.replace(/⟦[^⟧]*⟧/g, ' ')),
   ]
-    .flatMap((text) => text.replace(untranslated, ' ').split('\n'))
-    .map((line) => line.trim())
+    .flatMap((text) => text.split('\n'))
+    .map((line) => line.trim().replace(untranslated, ' ').trim())
     .filter((line) => /\p{L}{2,}/u.test(line))
 }
 
