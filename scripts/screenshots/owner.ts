@@ -126,7 +126,7 @@ export const ownerPages = (studio: Awaited<ReturnType<typeof fillStudio>>) => ({
   agents: '/agents',
   agent: `/agents/${studio.handle}`,
   ...Object.fromEntries(
-    ['apps', 'ledger', 'notes'].map((list) => [
+    ['apps', 'ledger', 'keys', 'notes', 'settings'].map((list) => [
       `agent-${list}`,
       `/agents/${studio.handle}/${list}`,
     ]),

@@ -32,6 +32,7 @@ export async function fillSocial(browser: Browser, ctx: BerthServer, storageStat
   await page.getByLabel('New collection').fill('One for the train')
   await page.getByRole('button', { name: 'Create and save' }).click()
   await page.goto(`${at}/collections`)
+  await page.getByRole('button', { name: 'New collection' }).click()
   await page.getByLabel('Title').fill('Rainy evenings')
   await page.getByLabel('Description').fill('Quiet games that need no sound and no hurry.')
   await page.getByRole('button', { name: 'Create collection' }).click()
@@ -43,7 +44,7 @@ export async function fillSocial(browser: Browser, ctx: BerthServer, storageStat
     await page.getByRole('button', { name: 'Rainy evenings' }).click()
     await page.waitForURL(`**${pathname}`)
   }
-  await page.goto(at + pathname)
+  await page.goto(`${at}${pathname}?edit=yes`)
   await page.getByRole('button', { name: 'Remove' }).first().click()
   await page.getByRole('button', { name: 'Undo' }).waitFor()
   const [removed = ''] = ids
@@ -51,7 +52,8 @@ export async function fillSocial(browser: Browser, ctx: BerthServer, storageStat
   await context.close()
   return {
     collection: pathname,
-    'collection-removed': `${pathname}?removed=${removed}`,
+    'collection-edit': `${pathname}?edit=yes`,
+    'collection-removed': `${pathname}?edit=yes&removed=${removed}`,
     following: '/notifications/following',
     'item-signed-in': `/explore/${other}`,
     'item-remix': `/explore/${other}/remix`,

@@ -189,7 +189,7 @@ test('redirects a form of an ended session to sign-in and back to its page', asy
     ['/account', '/account/keys'],
     ['/wallet?days=90', '/wallet/keys'],
     ['/console/queue', '/console/rescan'],
-    ['/agents/ann/notes?kind=build.done&unread=yes', '/agents/ann/cap'],
+    ['/agents/ann/notes?about=apps&show=unread', '/agents/ann/cap'],
   ] as const) {
     const sent = await new FormBrowser(t).send(action, {}, { referer: origin + page })
     expect(sent.headers.get('location')).toBe(next(page))
@@ -266,8 +266,9 @@ describe('claim page', () => {
     const olga = await signUp(t, 'olga')
     await claimAgent(olga, ann)
     const page = `/agents/${ann.handle}`
+    const tabs: Record<string, string> = { cap: '/settings', keys: '/keys', release: '/settings' }
     const act = (name: string, values: Record<string, string>) =>
-      olga.fill(page, `${page}/${name}`, values)
+      olga.fill(page + (tabs[name] ?? ''), `${page}/${name}`, values)
     const short = await act('credits', { credits: '250' })
     expect([short.status, alertText(short)]).toEqual([
       402,
@@ -294,7 +295,7 @@ describe('claim page', () => {
     for (const credits of ['0', '-5', 'x', ''])
       expect((await act('credits', { credits })).status).toBe(400)
     expect((await act('cap', { dailyCap: '12.5' })).status).toBe(303)
-    shownPage(await olga.read(page)).byText('Unnamed')
+    shownPage(await olga.read(`${page}/keys`)).byText('Unnamed')
     const paused = await act('pause', { paused: 'yes' })
     const statusOf = async (path: string) => (await olga.show(path)).byRole('status').text
     expect(await statusOf(paused.headers.get('location') ?? '')).toBe('Spending paused.')

@@ -22,6 +22,7 @@ import * as sessions from '../people/sessions.ts'
 import type { Session } from '../people/sessions.ts'
 import { section } from './components.ts'
 import { connectorSection, revokeConnectorForm } from './connectors.ts'
+import { formDialog } from './form-dialog.ts'
 import { form } from './form.ts'
 import { renderCredits, renderDate, shortCredits, spendingBar } from './format.ts'
 import {
@@ -33,12 +34,12 @@ import {
   inputField,
   notice,
   postForm,
-  revokeDialog,
 } from './forms.ts'
-import { keyPage, keyRefField, refOf } from './key-form.ts'
+import { keyPage, refOf } from './key-form.ts'
 import { languageForm, languageSection } from './language.ts'
 import type { Layout, Page } from './layout.ts'
 import { dataTable, tableSection } from './lists.ts'
+import { keyDialog, keyTable } from './named-keys.ts'
 import { avatarForm, profileForm, profileSection } from './profile.ts'
 import {
   pageRoutes,
@@ -132,10 +133,21 @@ export interface AccountView {
   connectors: Part
   /** Balance in credits. */
   wallet: number
-  message?: string | undefined
+  /** The form that failed. */
+  failed: FailedForm | undefined
   /** The form that was submitted successfully. */
   done?: string | null
 }
+
+/** A form of the page that failed: the last segment of its path, and its error. */
+interface FailedForm {
+  act: string
+  message: string
+  submitted?: Form
+}
+
+/** The forms whose dialogs show their own errors. */
+const dialogForms: readonly string[] = ['keys', 'password', 'codes']
 
 const deviceName = (userAgent: string): string => {
   const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(userAgent)?.[0]
@@ -156,48 +168,27 @@ const sessionRow = (token: string, current: string | undefined, session: Session
   return [deviceName(browser) || t('Unknown device'), renderDate(created), renderDate(seen), act]
 }
 
-export function keyTable(
-  token: string,
-  action: string,
-  keys: Pick<Key, 'prefix' | 'name' | 'created'>[],
-): Part {
-  const row = ({ prefix, name, created }: Pick<Key, 'prefix' | 'name' | 'created'>): Part[] => [
-    name ? html`<bdi>${name}</bdi>` : html`<span class="small">Unnamed</span>`,
-    html`<code>${prefix}…</code>`,
-    renderDate(created),
-    postForm(token, action, revokeDialog(prefix), 'act'),
-  ]
-  const heads = [{ long: t('Name') }, t('Key'), t('Created'), { unseen: t('Revoke') }]
-  return dataTable(t('API keys'), heads, keys.map(row), false)
-}
-
-export const keyForm = (token: string, action: string, value?: string): Html => {
-  const name = inputField({
-    label: t('Key name'),
-    name: 'name',
-    max: 80,
-    isOptional: true,
-    value,
-  })
-  return postForm(
-    token,
-    action,
-    html`${keyRefField()}${name}${button(t('Create API key'), 'quiet')}`,
-    'form line',
-  )
-}
-
 const passwordField = (label: string, name: string, autocomplete: string): Html =>
   inputField({ label, name, type: 'password', autocomplete })
+
+/** Returns the form with a dialog of its own, if it failed. */
+const failedIn = ({ failed }: AccountView, act: string): FailedForm | undefined =>
+  failed?.act === act ? failed : undefined
 
 /** Sections for people who sign in here, not through a proxy. */
 function securitySections(account: AccountView): Part {
   const { token, person, sessions, current, signInMethods } = account
   const hasPassword = person.password !== null
+  const dialog = (act: string, label: string, submit: string, fields: Part): Html => {
+    const failed = failedIn(account, act)
+    const form = postForm(token, `/account/${act}`, html`${fields}${button(submit)}`)
+    const isOpen = failed !== undefined
+    const dialog = formDialog({ label, style: 'quiet', form, isOpen, message: failed?.message })
+    return html`<div class="actions">${dialog}</div>`
+  }
   const currentPassword = (label: string): Part =>
     hasPassword && passwordField(label, 'password', 'current-password')
-  const change = html`${currentPassword(t('Current password'))}${passwordField(t('New password'), 'wanted', 'new-password')}${button(hasPassword ? t('Change password') : t('Set password'), 'quiet')}`
-  const codes = html`${currentPassword(t('Password'))}${button(t('Generate new codes'), 'quiet')}`
+  const change = html`${currentPassword(t('Current password'))}${passwordField(t('New password'), 'wanted', 'new-password')}`
   const heads = [t('Browser'), t('Signed in'), t('Last active'), { unseen: t('Sign out') }]
   const rows = sessions.map((session) => sessionRow(token, current, session))
   return html`${tableSection(t('Sessions'), heads, rows)} ${signInMethods}
@@ -207,7 +198,7 @@ function securitySections(account: AccountView): Part {
         ${!hasPassword && html`You have no password yet. `}A new password signs you out on all other
         devices.
       </p>
-      ${postForm(token, '/account/password', change)}`,
+      ${dialog('password', hasPassword ? t('Change password') : t('Set password'), t('Save password'), change)}`,
   )}
   ${section(
     t('Recovery codes'),
@@ -215,7 +206,7 @@ function securitySections(account: AccountView): Part {
         This server sends no email: recovery codes reset a forgotten password. New codes replace the
         old ones.
       </p>
-      ${postForm(token, '/account/codes', codes)}`,
+      ${dialog('codes', t('New recovery codes'), t('Generate new codes'), currentPassword(t('Password')))}`,
   )}
   ${section(
     t('Your data'),
@@ -258,17 +249,19 @@ const doneMessages = new Map([
 ])
 
 function accountPage(account: AccountView): Page {
-  const { token, person, profile, keys, apps, connectors, message, done, current } = account
+  const { token, person, profile, keys, apps, connectors, failed, done, current } = account
   const out = postForm(token, '/sign-out', html`${button(t('Sign out'), 'quiet')}`, 'act')
+  const failedKey = failedIn(account, 'keys')
+  const isInDialog = failed !== undefined && dialogForms.includes(failed.act)
   const main = html`<div class="head title">
       <h1>${person.name}</h1>
       ${current !== undefined && out}
     </div>
-    <p class="lead">
-      ${person.operator ? html`You are the operator: <a href="/console">open the console</a>.` : t('Your account.')}
-      <a href="/agents">Agents</a> · <a href="/wallet">Wallet</a>
-    </p>
-    ${alert(message)} ${notice(doneMessages.get(done ?? ''))}
+    ${
+      person.operator &&
+      html`<p class="lead">You are the operator: <a href="/console">open the console</a>.</p>`
+    }
+    ${alert(isInDialog ? undefined : failed?.message)} ${notice(doneMessages.get(done ?? ''))}
     <div class="setting-rows">
       ${profile}
       ${section(
@@ -277,7 +270,10 @@ function accountPage(account: AccountView): Page {
             Scripts act on your behalf with these keys, under <code>/people/me</code> of the API.
             They cannot act as an agent or spend credits.
           </p>
-          ${keyTable(token, '/account/keys', keys)}${keyForm(token, '/account/keys')}`,
+          ${keys.length > 0 && keyTable(token, '/account/keys', keys)}
+          <div class="actions">
+            ${keyDialog(token, '/account/keys', failedKey && { message: failedKey.message, value: failedKey.submitted?.text('name') })}
+          </div>`,
       )}
       ${connectors} ${apps} ${languageSection(token, person)}
       ${current !== undefined && securitySections(account)}
@@ -287,7 +283,7 @@ function accountPage(account: AccountView): Page {
 
 export const accountRoutes = (ctx: AppContext, layout: Layout) =>
   pageRoutes(ctx, layout)
-    .get('/account', ({ input }) => userPage(input, getAccountPage))
+    .get('/account', ({ input }) => userPage(input, (req) => getAccountPage(req)))
     .get('/account/export', ({ input }) =>
       requireUser(input, async ({ visitor }) => {
         const headers = {
@@ -306,13 +302,17 @@ export const accountRoutes = (ctx: AppContext, layout: Layout) =>
     .post('/account/:act', ({ input, params: { act } }) => {
       const staleRedirect = () => (act === 'codes' ? codesShownPath : undefined)
       const bytesMax = act === 'avatar' ? iconBytesMax + formBytesMax : formBytesMax
-      return userForm(input, requireForm(act), getAccountPage, { bytesMax, staleRedirect })
+      const page = (req: UserRequest, message: string, submitted: Form) =>
+        getAccountPage(req, { act, message, submitted })
+      return userForm(input, requireForm(act), page, { bytesMax, staleRedirect })
     })
     .post('/sign-out', ({ input }) =>
-      userForm(input, form(account.signOut, { then: '/' }), getAccountPage),
+      userForm(input, form(account.signOut, { then: '/' }), (req, message, submitted) =>
+        getAccountPage(req, { act: 'sign-out', message, submitted }),
+      ),
     )
 
-export async function getAccountPage(req: UserRequest, message?: string): Promise<Page> {
+export async function getAccountPage(req: UserRequest, failed?: FailedForm): Promise<Page> {
   const { ctx, token, visitor } = req
   const { person, session } = visitor
   const [active, keys, profile, signInMethods, apps, connectors, { balance }] = await Promise.all([
@@ -338,7 +338,7 @@ export async function getAccountPage(req: UserRequest, message?: string): Promis
     wallet,
   }
   const done = req.query.get('done')
-  return accountPage({ ...user, message, done })
+  return accountPage({ ...user, failed, done })
 }
 
 const toAccount = { then: '/account' }

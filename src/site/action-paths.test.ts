@@ -34,7 +34,8 @@ test('opens the page of a form at the path of its action', async () => {
   const all = {
     ...paths,
     ...fill('/account', '/account', ['keys', 'passkeys', 'sessions', 'password', 'codes', 'leave']),
-    ...fill('/agents/ann', '/agents/ann', ['credits', 'cap', 'pause', 'keys', 'release']),
+    ...fill('/agents/ann', '/agents/ann', ['credits', 'pause']),
+    ...fill('/agents/ann', '/agents/ann/settings', ['cap', 'release']),
     ...fill(`/studio/${id}`, `/studio/${id}/listing`, ['details', 'explore', 'delete']),
     ...fill(`/studio/${id}`, `/studio/${id}/assets`, ['upload', 'remove']),
     ...fill(`/studio/${id}`, `/studio/${id}/safety`, ['rescan', 'appeal']),
@@ -49,6 +50,8 @@ test('opens the page of a form at the path of its action', async () => {
     const { status } = await olga.open(page.replace(/#.*/, ''))
     expect([page, status]).toEqual([page, page === '/sign-in' ? 303 : 200])
   }
+  // The path of this form is that of its page, too.
+  expect((await olga.open('/agents/ann/keys')).status).toBe(200)
   for (const path of ['/account/x', '/agents/ann/toString', `/studio/${id}/constructor`]) {
     expect([path, (await olga.open(path)).status]).toEqual([path, 404])
   }

@@ -18,22 +18,27 @@ test('a person saves an item to a new collection and shares it', async () => {
   const path = made.headers.get('location') ?? ''
   expect([made.status, path]).toEqual([303, expect.stringMatching(/^\/collections\/[\w-]{12}$/)])
   expect(await annette.read(path)).toContain('Boats')
-  const question = (await annette.show(path)).byRole('dialog', /^Delete/)
+  const edit = `${path}?edit=yes`
+  // The page that others see has no controls; those of the maker are a press away.
+  expect((await annette.show(path)).byRole('link', 'Edit').attribute('href')).toBe(edit)
+  const question = (await annette.show(edit)).byRole('dialog', /^Delete/)
   expect(question.byRole('button', 'Delete collection').attribute('class')).toBe('button danger')
   expect(await annette.read('/collections')).toContain('Rainy evenings')
   const shared = await t.request('GET', path)
   expect(String(shared.body)).toContain('Boats')
-  expect(String(shared.body)).not.toContain('Delete collection')
-  const removed = await annette.fill(path, path, { as: 'ann', remove: id })
+  expect(String(shared.body)).not.toMatch(/Delete collection|edit=yes/)
+  expect(String((await t.request('GET', edit)).body)).not.toContain('Delete collection')
+  const removed = await annette.fill(edit, path, { as: 'ann', remove: id })
   const undo = removed.headers.get('location') ?? ''
   expect(shownPage(await annette.read(undo)).text).toMatch(
     /Removed Boats.+Undo.+This collection is empty/,
   )
   expect(String((await t.request('GET', undo)).body)).not.toContain('Undo')
-  await annette.fill(undo, path, { as: 'ann', item: id })
+  const added = await annette.fill(undo, path, { as: 'ann', item: id, edit: 'yes' })
+  expect(added.headers.get('location')).toBe(edit)
   expect(await annette.read(undo)).not.toContain('Undo')
   expect(await annette.read(path)).not.toContain('This collection is empty')
-  const gone = await annette.fill(path, path, { as: 'ann', delete: 'yes' })
+  const gone = await annette.fill(edit, path, { as: 'ann', delete: 'yes' })
   expect([gone.status, gone.headers.get('location')]).toEqual([303, '/collections'])
   expect((await t.request('GET', path)).status).toBe(404)
 })
@@ -42,7 +47,7 @@ test('a person changes the texts of a collection; an error keeps what was typed'
   const made = await annette.fill('/collections', '/collections', { as: 'ann', title: 'Rain' })
   const path = made.headers.get('location') ?? ''
   const edit = (fields: Record<string, string>) =>
-    annette.fill(path, path, { as: 'ann', ...fields })
+    annette.fill(`${path}?edit=yes`, path, { as: 'ann', ...fields })
   const failed = await edit({ title: ' ', description: 'For the train' })
   const rejected = shownPage(failed.body)
   expect([failed.status, rejected.allByRole('alert').length]).toEqual([400, 1])

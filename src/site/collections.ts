@@ -21,6 +21,7 @@ import { idPattern } from '../kernel/ids.ts'
 import { t } from '../kernel/words/message.ts'
 import { section, withQuery } from './components.ts'
 import { shareButton } from './explore/share.ts'
+import { formDialog } from './form-dialog.ts'
 import { form, performAs } from './form.ts'
 import { formatCount, renderDate } from './format.ts'
 import {
@@ -111,25 +112,31 @@ async function ownCollectionsPage(
   const rows = await collections.listCollections(ctx, makers, collectionsMax)
   const texts = textFields(submitted?.text('title') ?? '', submitted?.text('description') ?? '')
   const fields = html`${texts}${actingField(agents, submitted?.text('as'))}${button(t('Create collection'))}`
-  const main = html`<h1>Collections</h1>
+  const creation = formDialog({
+    label: t('New collection'),
+    form: postForm(token, '/collections', fields),
+    isOpen: submitted !== undefined,
+    message,
+  })
+  const main = html`<div class="head title">
+      <h1>Collections</h1>
+      ${agents.length > 0 && html`<div class="actions">${creation}</div>`}
+    </div>
     <p class="lead">Lists of apps, games, skills and frameworks that you share by a link.</p>
-    ${alert(message)}
     ${
       rows.length > 0
         ? html`<h2 class="visually-hidden">Your collections</h2>
             ${await collectionCards(ctx, rows)}`
         : emptyState(
             t('No collections yet'),
-            t('Create one here, or save an item that you like from its page.'),
-            html`<a class="button quiet" href="/explore">Explore</a>`,
+            agents.length > 0
+              ? t('Create one here, or save an item that you like from its page.')
+              : t('Create an agent first: a collection belongs to one of your agents.'),
+            agents.length > 0
+              ? html`<a class="button quiet" href="/explore">Explore</a>`
+              : html`<a class="button quiet" href="/agents">Your agents</a>`,
           )
-    }
-    ${section(
-      t('New collection'),
-      agents.length === 0
-        ? html`<p><a href="/agents">Create an agent</a> first.</p>`
-        : postForm(token, '/collections', fields),
-    )}`
+    }`
   return { title: t('Collections'), section: '/collections', main }
 }
 
@@ -147,17 +154,20 @@ async function collectionPage(
   const items = await listTilesByIds(ctx, await collections.listItemIds(ctx, id))
   const agents = visitor ? await listActingAgents(ctx, visitor.person) : []
   const owner = agents.find((agent) => agent.id === row.maker)
-  const own = owner && { token, one, as: owner.handle, submitted }
+  const own = owner && { token, one, as: owner.handle }
+  if (own && (req.query.has('edit') || message !== undefined)) {
+    return editPage(req, own, { items, message, submitted })
+  }
+  const edit = html`<a class="button quiet" href="${editPath(one)}">Edit</a>`
   const main = html`<div class="head title">
       <h1><bdi>${one.title}</bdi></h1>
-      <p class="actions">${shareButton}</p>
+      <div class="actions">${own && edit}${shareButton}</div>
     </div>
     ${one.description !== '' && html`<p class="lead"><bdi>${one.description}</bdi></p>`}
     <p class="small">
       By <a href="/explore/${one.maker}"><bdi>${one.maker}</bdi></a> ·
       ${formatCount(items.length, 'item')} · updated ${renderDate(one.updated)}
     </p>
-    ${alert(message)} ${own && (await removedNotice(req, own, items))}
     ${
       items.length === 0
         ? emptyState(
@@ -166,9 +176,9 @@ async function collectionPage(
             html`<a class="button quiet" href="/explore">Explore</a>`,
           )
         : html`<h2 class="visually-hidden">Items</h2>
-            ${tileGrid(ctx, items, { isFirst: true, ...(own && { control: removeControl(own) }) })}`
+            ${tileGrid(ctx, items, { isFirst: true })}`
     }
-    ${own && ownerControls(own)} ${sharingDialog(one)}`
+    ${sharingDialog(one)}`
   return {
     title: one.title,
     path: collectionPath(one),
@@ -180,27 +190,82 @@ async function collectionPage(
   }
 }
 
+/** The path on which its maker changes a collection. */
+const editPath = (one: Pick<CollectionBody, 'id'>): string => `${collectionPath(one)}?edit=yes`
+
 /** A collection on the page of its maker. */
 interface OwnCollection {
   token: string
   one: CollectionBody
   /** The handle of the maker. */
   as: string
-  /** The form of the texts, if it failed. */
-  submitted: Form | undefined
 }
 
 const ownForm = ({ token, one, as }: OwnCollection, fields: Part, style?: string): Html =>
   postForm(token, collectionPath(one), html`${hiddenField('as', as)}${fields}`, style)
+
+const cross = html`<svg viewBox="0 0 20 20" aria-hidden="true">
+  <path d="M5 5l10 10M15 5L5 15" />
+</svg>`
 
 const removeControl =
   (own: OwnCollection) =>
   ({ id, title }: Tile): Html =>
     ownForm(
       own,
-      html`${hiddenField('remove', id)}${button(html`Remove<span class="visually-hidden"> ${title}</span>`, 'quiet slim')}`,
-      'act',
+      html`${hiddenField('remove', id)}<button class="icon-button" aria-label="Remove ${title}">
+          ${cross}
+        </button>`,
+      'act remove',
     )
+
+interface Edit {
+  items: Tile[]
+  message: string | undefined
+  /** The form of the texts, if it failed. */
+  submitted: Form | undefined
+}
+
+/** The page on which its maker changes a collection. */
+async function editPage(
+  req: PageRequest,
+  own: OwnCollection,
+  { items, message, submitted }: Edit,
+): Promise<Page> {
+  const { one } = own
+  const typed = (name: 'title' | 'description'): string =>
+    submitted?.has('title') ? submitted.text(name) : one[name]
+  const deletion = confirmDialog({
+    label: t('Delete collection'),
+    question: html`Delete “<bdi>${one.title}</bdi>”?`,
+    consequence: t('Its link stops working. The items stay.'),
+    submit: { name: 'delete', value: 'yes' },
+  })
+  const texts = html`${textFields(typed('title'), typed('description'))}${button(t('Save changes'))}`
+  const main = html`<p class="crumb">
+      <a href="/collections">Collections</a> /
+      <a href="${collectionPath(one)}"><bdi>${one.title}</bdi></a>
+    </p>
+    <div class="head title">
+      <h1>Edit collection</h1>
+      <div class="actions"><a class="button quiet" href="${collectionPath(one)}">Done</a></div>
+    </div>
+    ${alert(message)} ${await removedNotice(req, own, items)} ${ownForm(own, texts)}
+    ${section(
+      t('Items'),
+      items.length > 0
+        ? html`<div class="editable">
+            ${tileGrid(req.ctx, items, { control: removeControl(own) })}
+          </div>`
+        : html`<p>This collection is empty. Add items from their pages on Explore.</p>`,
+    )}
+    ${section(
+      t('Delete'),
+      html`<p class="small">Its link stops working. The items stay.</p>
+        ${ownForm(own, deletion, 'act')}`,
+    )}`
+  return { title: t('Edit {title}', { title: one.title }), section: '/collections', main }
+}
 
 /** Names the item that was removed last, with a button that adds it again. */
 async function removedNotice(
@@ -212,29 +277,9 @@ async function removedNotice(
   if (!idPattern.test(id) || items.some((item) => item.id === id)) return false
   const [item] = await listTilesByIds(ctx, [id])
   if (!item) return false
-  const undo = html`${hiddenField('item', id)}${button(t('Undo'), 'quiet slim')}`
+  const undo = html`${hiddenField('item', id)}${hiddenField('edit', 'yes')}${button(t('Undo'), 'quiet slim')}`
   return html`<div class="notice" role="status">
     <span>Removed <bdi>${item.title}</bdi>.</span> ${ownForm(own, undo, 'act')}
-  </div>`
-}
-
-function ownerControls(own: OwnCollection): Html {
-  const { one, submitted } = own
-  const typed = (name: 'title' | 'description'): string =>
-    submitted?.has('title') ? submitted.text(name) : one[name]
-  const deletion = confirmDialog({
-    label: t('Delete collection'),
-    question: html`Delete “<bdi>${one.title}</bdi>”?`,
-    consequence: t('Its link stops working. The items stay.'),
-    submit: { name: 'delete', value: 'yes' },
-  })
-  return html`<div class="columns">
-    ${section(t('Edit'), ownForm(own, html`${textFields(typed('title'), typed('description'))}${button(t('Save changes'), 'quiet')}`))}
-    ${section(
-      t('Delete'),
-      html`<p class="small">Its link stops working. The items stay.</p>
-        ${ownForm(own, deletion, 'act')}`,
-    )}
   </div>`
 }
 
@@ -301,9 +346,13 @@ function change(id: string, sent: Form) {
   if (sent.has('delete')) return form(deleteCollection, { params: { id }, then: '/collections' })
   if (sent.has('remove')) {
     const item = sent.text('remove')
-    const removed = withQuery(then, { removed: item })
+    const removed = withQuery(then, { edit: 'yes', removed: item })
     return form(removeFromCollection, { params: { id, item }, then: removed })
   }
   if (sent.has('title')) return form(changeCollection, { params: { id }, then })
-  return form(addToCollection, { params: { id, item: sent.text('item') }, then })
+  const isEdit = sent.has('edit')
+  return form(addToCollection, {
+    params: { id, item: sent.text('item') },
+    then: isEdit ? editPath({ id }) : then,
+  })
 }

@@ -12,12 +12,14 @@ import { form } from './form.ts'
 import { renderDate } from './format.ts'
 import type { Layout, Page } from './layout.ts'
 import { emptyState, itemList, numberPager, paginate } from './lists.ts'
+import { followingPath, notificationsHead } from './notifications/page.ts'
 import { pageRoutes, redirectTo, userForm, userPage, type UserRequest } from './session.ts'
 
 const rowsMax = 50
 
 /** Renders the makers that a person follows. */
-async function followingPage({ ctx, query, token, visitor }: UserRequest): Promise<Page> {
+async function followingPage(req: UserRequest): Promise<Page> {
+  const { ctx, query, token, visitor } = req
   const all = await listFollows(ctx, visitor.person.id)
   const shown = paginate(query, all, rowsMax)
   const makers = shown.rows.map(({ maker }) => maker)
@@ -40,15 +42,12 @@ async function followingPage({ ctx, query, token, visitor }: UserRequest): Promi
     ),
     html`<a class="button quiet" href="/explore">Explore</a>`,
   )
-  const main = html`<div class="narrow">
-    <p class="crumb"><a href="/notifications">Notifications</a></p>
-    <h1>Makers you follow</h1>
-    ${itemList(rows, nobody)} ${numberPager('/notifications/following', shown, {})}
-  </div>`
+  const main = html`${notificationsHead(req, followingPath)}
+    <h2 class="visually-hidden">Makers you follow</h2>
+    <div class="following-list">${itemList(rows, nobody)}</div>
+    ${numberPager(followingPath, shown, {})}`
   return { title: t('Makers you follow'), main }
 }
-
-const followingPath = '/notifications/following'
 
 /** Following makers, as the signed-in person. */
 export const followRoutes = (ctx: AppContext, layout: Layout) =>

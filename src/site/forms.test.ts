@@ -24,7 +24,8 @@ test('asks for confirmation of every irreversible action without JavaScript', as
   for (const path of [
     '/account',
     '/wallet',
-    '/agents/ann',
+    '/agents/ann/keys',
+    '/agents/ann/settings',
     `/studio/${id}/assets`,
     `/studio/${id}/listing`,
   ]) {

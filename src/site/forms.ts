@@ -105,19 +105,13 @@ interface FieldOptions {
   autocomplete?: string
   max?: number
   isOptional?: boolean
+  /** It takes the focus when its dialog opens. */
+  isFocused?: boolean
 }
 
 export function inputField(options: FieldOptions): Html {
-  const {
-    label,
-    name,
-    type = 'text',
-    value,
-    hint,
-    autocomplete = 'off',
-    max = 200,
-    isOptional: free,
-  } = options
+  const { label, name, type = 'text', value, hint, max = 200 } = options
+  const { autocomplete = 'off', isOptional = false, isFocused = false } = options
   const plain = type === 'text' && html` autocapitalize="none" spellcheck="false" dir="auto"`
   const number = type === 'number' && html` min="0" step="any" inputmode="decimal"`
   const length = type !== 'number' && html` maxlength="${max}"`
@@ -127,7 +121,7 @@ export function inputField(options: FieldOptions): Html {
       name="${name}"
       value="${value ?? ''}"
       autocomplete="${autocomplete}"
-      ${plain}${number}${length}${free !== true && html` required`}
+      ${plain}${number}${length}${!isOptional && html` required`}${isFocused && html` autofocus`}
   /></label>`
 }
 

@@ -14,7 +14,7 @@ test('does not create a second key on reload', async () => {
   for (const [path, action, kind] of [
     ['/account', '/account/keys', 'pk'],
     ['/wallet', '/wallet/keys', 'gk'],
-    ['/agents/ann', '/agents/ann/keys', 'ak'],
+    ['/agents/ann/keys', '/agents/ann/keys', 'ak'],
   ] as const) {
     const look = async () => {
       const forms = (await bea.show(path)).forms(action)

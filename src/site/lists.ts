@@ -301,8 +301,15 @@ export function dataTable(label: Text, columns: Column[], rows: Cell[][], none?:
 export const tableSection = (...table: Parameters<typeof dataTable>): Html =>
   section(table[0], dataTable(...table))
 
-/** Ledger entries, newest first, with exact amounts: each balance is the sum of those below it. */
-export function ledgerTable(entries: Entry[], none?: Part): Part {
+/**
+ * Ledger entries, newest first, with exact amounts: each balance is the sum of those below it.
+ * `items` has the links of items by their ids.
+ */
+export function ledgerTable(
+  entries: Entry[],
+  none?: Part,
+  items: ReadonlyMap<string, Html> = new Map(),
+): Part {
   const decimals = Math.max(0, ...entries.map(({ amount }) => exactDecimals(amount)))
   const balanceDecimals = Math.max(0, ...entries.map(({ balance }) => exactDecimals(balance)))
   return dataTable(
@@ -317,7 +324,7 @@ export function ledgerTable(entries: Entry[], none?: Part): Part {
     entries.map(({ at, kind, item, amount, balance }) => [
       renderDateTime(at),
       wireWord(kind),
-      item !== null && html`<code>${item}</code>`,
+      item !== null && (items.get(item) ?? html`<code>${item}</code>`),
       renderExactCredits(amount, decimals, 'exceptZero'),
       renderExactCredits(balance, balanceDecimals),
     ]),

@@ -53,15 +53,17 @@ export async function profileSection({ ctx, token, visitor }: UserRequest): Prom
 }
 
 function stateLine({ handle, public: isPublic, hidden }: OwnProfile): Html {
-  if (handle === null) {
-    return html`<p>Nobody sees you here yet. Choose a handle, and what your page shows.</p>`
+  if (isPublic && hidden === null) {
+    return html`<p>
+      <span class="badge">Public</span> Anyone can open
+      <a href="/@${handle}"><bdi>@${handle}</bdi></a
+      >.
+    </p>`
   }
-  return isPublic && hidden === null
-    ? html`<p>
-        Anyone can open <a href="/@${handle}"><bdi>@${handle}</bdi></a
-        >.
-      </p>`
-    : html`<p><bdi>@${handle}</bdi> is yours. The page is private.</p>`
+  return html`<p>
+    <span class="badge warn">Private</span>
+    ${handle === null ? t('You have no public page yet.') : html`<bdi>@${handle}</bdi> is yours. Only you see this page.`}
+  </p>`
 }
 
 const profileFields = (profile: OwnProfile, handle: string, about: string): Html =>
@@ -81,7 +83,7 @@ const profileFields = (profile: OwnProfile, handle: string, about: string): Html
       isOptional: true,
     })}
     ${checkBox('public', t('Anyone can open my page'), profile.public)}
-    <fieldset class="field-group">
+    <fieldset class="field-group shown-parts">
       <legend>What it shows</legend>
       ${profileParts.map((part) => checkBox(`show-${part}`, partLabels[part], profile.handle === null || profile.shows.includes(part)))}
     </fieldset>

@@ -9,8 +9,8 @@ import { createEntity, entityResponse } from '../kernel/http/entity.ts'
 import { senderOf } from '../kernel/http/request-context.ts'
 import { idChars } from '../kernel/ids.ts'
 import { accountRoutes } from './account.ts'
+import { agentPageRoutes } from './agents/agent-routes.ts'
 import { agentRoutes } from './agents/agents.ts'
-import { agentHistoryRoutes } from './agents/history.ts'
 import { readCard } from './cards.ts'
 import { collectionRoutes } from './collections.ts'
 import { queryOf } from './components.ts'
@@ -34,7 +34,7 @@ import { compareRoutes } from './models/compare.ts'
 import { modelListRoutes } from './models/list.ts'
 import { modelRoutes } from './models/model-page.ts'
 import { newAppRoutes } from './new/new.ts'
-import { notificationRoutes } from './notifications.ts'
+import { notificationRoutes } from './notifications/page.ts'
 import { oembedResponse } from './oembed.ts'
 import { openRoutes } from './open.ts'
 import { newPackRoutes } from './packs/new-pack.ts'
@@ -79,7 +79,7 @@ export const privateRoutes = (ctx: AppContext, layout: Layout) =>
     .use(signInRoutes(ctx, layout))
     .use(providerRoutes(ctx, layout))
     .use(agentRoutes(ctx, layout))
-    .use(agentHistoryRoutes(ctx, layout))
+    .use(agentPageRoutes(ctx, layout))
     .use(deviceRoutes(ctx, layout))
     .use(connectorRoutes(ctx, layout))
     .use(notificationRoutes(ctx, layout))

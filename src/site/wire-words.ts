@@ -60,7 +60,7 @@ const wireWords = {
   sound: msg('sound'),
   speech: msg('speech'),
   sprite: msg('sprite'),
-  start: msg('start'),
+  start: msg('start credits'),
   starting: msg('starting'),
   suspended: msg('suspended'),
   text: msg('text'),

@@ -272,6 +272,10 @@ test('many reports quarantine once and notify the maker once', async () => {
   expect(new Set(statuses)).toEqual(new Set([201]))
   expect(await listAudit(t.ctx, 50, id)).toMatchObject([{ by: 'reports', did: 'hold' }])
   const maker = (await findApp(t.ctx, id))?.maker ?? ''
-  const notes = await listNotes(t.ctx, maker, { unread: false, kind: 'report.opened', limit: 10 })
+  const notes = await listNotes(t.ctx, maker, {
+    unread: false,
+    kinds: ['report.opened'],
+    limit: 10,
+  })
   expect(notes).toMatchObject([{ item: id, data: { reason: expect.stringContaining('phishing') } }])
 })

@@ -185,7 +185,7 @@ function translateAll(nodes: readonly Node[], find: Find): string {
 
 /** Attributes alone, which a template adds to an element. */
 const attributesPattern =
-  /^\s*[a-z-]+="|^\s*(?:required|checked|selected|hidden|open|disabled|autofocus|multiple|readonly|inert|data-[a-z-]+)\s*$/
+  /^\s*[a-z-]+="|^\s*(?:required|checked|selected|hidden|open|disabled|autofocus|multiple|readonly|inert|popover|data-[a-z-]+)\s*$/
 
 /** Returns a template in another language. `find` gets each message. */
 export function translateTemplate(texts: readonly string[], find: Find): TranslatedTemplate {

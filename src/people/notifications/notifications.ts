@@ -72,7 +72,8 @@ export async function insertFirstNotes(
 
 export interface NoteFilter {
   unread: boolean
-  kind?: NoteKind | undefined
+  /** Default: all kinds. */
+  kinds?: readonly NoteKind[] | undefined
   /** Only notes with a smaller number. */
   before?: number | undefined
   limit: number
@@ -82,12 +83,12 @@ export interface NoteFilter {
 export const listNotes = (
   { db }: { db: Engine },
   agent: string,
-  { unread, kind, before, limit }: NoteFilter,
+  { unread, kinds, before, limit }: NoteFilter,
 ): Promise<Note[]> => {
   const matches = and(
     eq(notes.agent, agent),
     unread ? isNull(notes.read) : undefined,
-    kind && eq(notes.kind, kind),
+    kinds && inArray(notes.kind, [...kinds]),
     before === undefined ? undefined : lt(notes.number, before),
   )
   return db.read.select().from(notes).where(matches).orderBy(desc(notes.number)).limit(limit)

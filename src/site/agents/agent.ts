@@ -1,29 +1,22 @@
+import { isOnExplore } from '../../apps/explore/explore.ts'
+import * as owned from '../../apps/owners/owned-agents.ts'
 import type { OwnedAgent } from '../../apps/owners/schemas.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
-import { t, textOf } from '../../kernel/words/message.ts'
-import { currentLanguage } from '../../kernel/words/words.ts'
-import type { Key } from '../../money/keys/keys.ts'
-import type { DailyAmount, Entry } from '../../money/ledger/reports.ts'
+import { newId } from '../../kernel/ids.ts'
+import { toCredits } from '../../kernel/money.ts'
+import { msg, t } from '../../kernel/words/message.ts'
+import * as ledger from '../../money/ledger/ledger.ts'
 import { type Agent, suspensionError } from '../../people/agents/agents.ts'
 import { isPausedByOperator } from '../../people/agents/spending.ts'
 import { describeError } from '../../people/error-response.ts'
-import type { Note } from '../../people/notifications/notifications.ts'
-import { keyForm, keyTable } from '../account.ts'
-import { spendingChart } from '../chart.ts'
-import { section, statList } from '../components.ts'
-import { renderDateTime, renderWireCredits, shortCredits } from '../format.ts'
-import {
-  alert,
-  button,
-  confirmDialog,
-  type Form,
-  hiddenField,
-  inputField,
-  notice,
-  postForm,
-} from '../forms.ts'
+import { walletOf } from '../../people/people.ts'
+import { renderAvatar } from '../art.ts'
+import { formDialog } from '../form-dialog.ts'
+import { renderDate, shortCredits } from '../format.ts'
+import { alert, button, type Form, hiddenField, inputField, notice, postForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { itemList, ledgerTable } from '../lists.ts'
+import { tabNav } from '../lists.ts'
+import type { UserRequest } from '../session.ts'
 
 /** Links to an agent, after a link to the page that lists it. */
 export const agentBreadcrumb = (
@@ -34,173 +27,145 @@ export const agentBreadcrumb = (
     ${list} / <a href="/agents/${handle}"><bdi>@${handle}</bdi></a>
   </p>`
 
-export interface AgentView {
-  token: string
-  agent: OwnedAgent
-  /** Its newest items. */
-  apps: Html[]
-  /** Decisions of the operator. */
-  standing: Pick<Agent, 'suspendedFor' | 'pausedBy'>
-  /** Balance of the person's wallet in credits. */
-  wallet: number
-  /** The idempotency key of the next transfer. */
-  ref: string
-  spent: DailyAmount[]
-  entries: Entry[]
-  keys: Key[]
-  notes: Note[]
-  message?: string | undefined
-  /** The form that failed, with the typed values. */
-  submitted?: Form | undefined
-  /** The form that was submitted successfully. */
-  done?: string | null | undefined
-}
-
 /** Explains a suspension to the agent's owner. */
 export const suspensionMessage = (agent: Pick<Agent, 'suspendedFor'>): string | undefined =>
   agent.suspendedFor === null ? undefined : describeError(suspensionError(agent))?.message
 
-function doneNotice({ done, agent }: AgentView): Part {
+/** The names of the pages of an agent by the last segment of their path. */
+export const agentTabs = {
+  '': msg('Overview'),
+  apps: msg('Apps'),
+  ledger: msg('Transactions'),
+  keys: msg('API keys'),
+  notes: msg('Notifications'),
+  settings: msg('Settings'),
+} as const
+
+export type AgentTab = keyof typeof agentTabs
+
+export const agentPath = ({ handle }: Pick<Agent, 'handle'>, name = ''): string =>
+  name === '' ? `/agents/${handle}` : `/agents/${handle}/${name}`
+
+/** The form that was sent last: its last path segment, its error and its typed values. */
+export interface SentForm {
+  act: string
+  message: string
+  submitted: Form
+}
+
+/** A request for a page of an agent by its owner. */
+export interface OwnAgent {
+  req: UserRequest
+  agent: Agent
+  facts: OwnedAgent
+  /** The balance of the person's wallet in credits. */
+  wallet: number
+  /** Others can open its page: it has an item on Explore. */
+  hasPublicPage: boolean
+  /** The form that failed. */
+  failed: SentForm | undefined
+}
+
+/** Reads an agent of the person. Throws `not_found`. */
+export async function readOwnAgent(
+  req: UserRequest,
+  handle: string,
+  failed?: SentForm,
+): Promise<OwnAgent> {
+  const { ctx, visitor } = req
+  const agent = await owned.getOwnedAgent(ctx, visitor.person, handle)
+  const [facts, wallet, hasPublicPage] = await Promise.all([
+    owned.presentOwnedAgent(ctx, agent),
+    ledger.balanceOf(ctx, walletOf(visitor.person)),
+    isOnExplore(ctx, agent),
+  ])
+  return { req, agent, facts, wallet: toCredits(wallet.available), hasPublicPage, failed }
+}
+
+function doneMessage({ req, facts }: OwnAgent): Part {
   const words = new Map([
     [
       'credits',
-      t('Credits sent. New balance: {credits} credits.', { credits: shortCredits(agent.credits) }),
+      t('Credits sent. New balance: {credits} credits.', { credits: shortCredits(facts.credits) }),
     ],
     ['cap', t('Daily cap updated.')],
-    ['pause', agent.paused ? t('Spending paused.') : t('Spending resumed.')],
+    ['pause', facts.paused ? t('Spending paused.') : t('Spending resumed.')],
     ['keys', t('API key revoked.')],
-  ]).get(done ?? '')
-  return notice(words)
+  ])
+  return words.get(req.query.get('done') ?? '')
 }
 
-function limitSections({ token, agent, standing, wallet, ref, submitted }: AgentView): Html {
-  const path = `/agents/${agent.handle}`
+/** The dialog that sends credits of the wallet. */
+function creditsDialog({ req: { token }, agent, wallet, failed }: OwnAgent): Html {
+  const sent = failed?.act === 'credits' ? failed : undefined
+  const ref = sent?.submitted.text('ref') || newId()
   const credits = inputField({
     label: t('Credits'),
     name: 'credits',
     type: 'number',
     hint: t('Wallet balance: {wallet} credits.', { wallet: shortCredits(wallet) }),
-    value: submitted?.text('credits'),
+    value: sent?.submitted.text('credits'),
+    isFocused: true,
   })
-  const transfer = html`${hiddenField('ref', ref)}${credits}${button(t('Send credits'))}`
-  const cap = inputField({
-    label: t('Daily cap (credits)'),
-    name: 'dailyCap',
-    type: 'number',
-    value: submitted?.text('dailyCap') || (agent.dailyCap ?? ''),
-    hint: t('For all API keys of the agent together. Leave empty for no limit.'),
-    isOptional: true,
+  const fields = html`${hiddenField('ref', ref)}${credits}${button(t('Send credits'))}`
+  return formDialog({
+    label: t('Send credits'),
+    title: t('Send credits to {handle}', { handle: `@${agent.handle}` }),
+    form: postForm(token, agentPath(agent, 'credits'), fields),
+    isOpen: sent !== undefined,
+    message: sent?.message,
   })
-  const byOperator = isPausedByOperator(standing)
-  const status = byOperator
-    ? t('The operator paused spending. Only the operator can resume it.')
-    : agent.paused
-      ? t('Spending is paused.')
-      : t('A paused agent cannot spend credits.')
-  const pause = html`${hiddenField('paused', agent.paused ? 'no' : 'yes')}${button(agent.paused ? t('Resume spending') : t('Pause spending'), 'quiet')}`
-  return html`<div class="columns">
-    ${section(t('Send credits'), html`${postForm(token, `${path}/credits`, transfer)}`)}
-    ${section(
-      t('Daily cap'),
-      html`${postForm(token, `${path}/cap`, html`${cap}${button(t('Save limit'), 'quiet')}`)}
-        <p class="small below">${status}</p>
-        ${!byOperator && postForm(token, `${path}/pause`, pause, 'act')}`,
-    )}
-  </div>`
 }
 
-const stats = ({ credits, held, spentToday, dailyCap }: OwnedAgent): Html =>
-  statList([
-    [t('Credits'), renderWireCredits(credits)],
-    [t('On hold'), renderWireCredits(held)],
-    [
-      t('Spent today'),
-      html`${renderWireCredits(spentToday)}${dailyCap !== null && html` of ${renderWireCredits(dailyCap)}`}`,
-    ],
-  ])
+/** The state of an agent, and the button that pauses or resumes its spending. */
+function spendingState({ req: { token }, agent, facts }: OwnAgent): { badge: Part; act: Part } {
+  const isStopped = isPausedByOperator(agent)
+  const fields = html`${hiddenField('paused', facts.paused ? 'no' : 'yes')}${button(facts.paused ? t('Resume spending') : t('Pause spending'), 'quiet')}`
+  const badge =
+    agent.suspended !== null
+      ? html`<span class="badge block">Suspended</span>`
+      : facts.paused
+        ? html`<span class="badge warn">Spending paused</span>`
+        : html`<span class="badge">Active</span>`
+  return { badge, act: !isStopped && postForm(token, agentPath(agent, 'pause'), fields, 'act') }
+}
 
-const sectionHead = (name: string, path: string, hasMore: boolean): Html =>
-  html`<div class="head">
-    <h2>${name}</h2>
-    ${hasMore && html`<a class="small" href="${path}" aria-label="View all: ${name}">View all</a>`}
-  </div>`
-
-/** Renders an agent for its owner. */
-export function agentPage(view: AgentView): Page {
-  const { token, agent, standing, apps, spent, entries, keys, notes, submitted } = view
-  const message = view.message ?? suspensionMessage(standing)
-  const path = `/agents/${agent.handle}`
-  const release = confirmDialog({
-    label: t('Release agent'),
-    question: t('Release {handle}?', { handle: `@${agent.handle}` }),
-    consequence: t('You no longer own it. Credits that you sent stay with the agent.'),
-  })
-  const main = html`<p class="crumb"><a href="/agents">Your agents</a></p>
-    <h1><bdi>@${agent.handle}</bdi></h1>
-    ${agent.about !== null && html`<p class="lead"><bdi>${agent.about}</bdi></p>`} ${alert(message)}
-    ${doneNotice(view)} ${stats(agent)} ${limitSections(view)}
-    ${section(t('Spending'), spendingChart(spent))}
-    <div class="columns">
-      <section>
-        ${sectionHead(t('Apps'), `${path}/apps`, apps.length > 0)}
-        ${itemList(apps, html`<p class="small">No apps yet.</p>`)}
-      </section>
-      <section>
-        ${sectionHead(t('Notifications'), `${path}/notes`, notes.length > 0)}
-        ${itemList(
-          notes.map((note) => renderNote(note, { label: note.kind })),
-          html`<p class="small">No notifications yet.</p>`,
-        )}
-      </section>
-    </div>
-    <section>
-      ${sectionHead(t('Transactions'), `${path}/ledger`, entries.length > 0)}
-      ${ledgerTable(entries)}
-    </section>
-    ${section(t('API keys'), html`${keyTable(token, `${path}/keys`, keys)}${keyForm(token, `${path}/keys`, submitted?.text('name'))}`)}
-    ${section(
-      t('Release agent'),
-      html`<p class="small">
-          The agent keeps its credits, apps and API keys. Another person can then claim it.
+function header(own: OwnAgent): Html {
+  const { agent, facts, hasPublicPage } = own
+  const { badge, act } = spendingState(own)
+  return html`<p class="crumb"><a href="/agents">Your agents</a></p>
+    <header class="agent-head">
+      ${renderAvatar(agent.handle)}
+      <div>
+        <div class="agent-name">
+          <h1><bdi>@${agent.handle}</bdi></h1>
+          ${badge}
+        </div>
+        ${agent.about !== null && html`<p><bdi>${agent.about}</bdi></p>`}
+        <p class="facts small">
+          ${hasPublicPage && html`<span><a href="/explore/@${agent.handle}">Public page</a></span>`}<span
+            >Since ${renderDate(facts.created)}</span
+          >
         </p>
-        ${postForm(token, `${path}/release`, release)}`,
-    )}`
-  return { title: `@${agent.handle}`, main }
+      </div>
+      <div class="actions">${creditsDialog(own)}${act}</div>
+    </header>`
 }
 
-/** Isolates quoted texts, so that right-to-left quotes do not swap places. */
-const isolateQuotes = (text: string): Part =>
-  text
-    .split(/(?<=“)([^”]+)(?=”)/)
-    .map((piece, at) => (at % 2 === 1 ? html`<bdi>${piece}</bdi>` : piece))
-
-/** Returns the text of a note in the language of its reader. */
-const noteText = ({ text, messages }: Pick<Note, 'text' | 'messages'>): Html =>
-  messages && currentLanguage() !== 'en'
-    ? html`<bdi>${textOf(messages)}</bdi>`
-    : html`<bdi dir="ltr">${isolateQuotes(text)}</bdi>`
-
-/** A dot before an unread note. */
-export const unreadMark: Html = html`<span class="unread-mark"
-  ><span class="visually-hidden">Unread: </span></span
->`
-
-interface NoteOptions {
-  /** Its kind, or its agent in a list of several agents. */
-  label?: string | undefined
-  /** The image of the item that it is about. */
-  image?: Part
+/** Renders a page of an agent. Errors of forms that stand in a dialog of `main` are there. */
+export function agentPage(own: OwnAgent, tab: AgentTab, main: Part): Page {
+  const { agent, failed } = own
+  const pages = Object.entries(agentTabs).map(
+    ([name, title]) => [agentPath(agent, name), title] as const,
+  )
+  const isInDialog = failed?.act === 'credits' || failed?.act === 'keys'
+  const title = `@${agent.handle}`
+  return {
+    title: tab === '' ? title : `${agentTabs[tab]} · ${title}`,
+    section: '/agents',
+    main: html`${header(own)} ${tabNav(t('Agent'), pages, agentPath(agent, tab))}
+    ${alert(suspensionMessage(agent))} ${alert(isInDialog ? undefined : failed?.message)}
+    ${isPausedByOperator(agent) && notice(t('The operator paused spending. Only the operator can resume it.'))}
+    ${notice(doneMessage(own))} ${main}`,
+  }
 }
-
-export const renderNote = (
-  { at, read, item, ...words }: Note,
-  { label, image }: NoteOptions = {},
-): Html =>
-  html`<li>
-    ${image}
-    <div>
-      ${read === null && unreadMark}${noteText(words)}<br /><span class="small"
-        >${label !== undefined && `${label} · `}${renderDateTime(at)}${item !== null && html` · <a href="/a/${item}">Open</a>`}</span
-      >
-    </div>
-  </li>`

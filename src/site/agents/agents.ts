@@ -3,31 +3,21 @@ import { kinds } from '../../apps/kinds.ts'
 import * as people from '../../apps/owners/operations.ts'
 import * as owned from '../../apps/owners/owned-agents.ts'
 import type { OwnedAgent } from '../../apps/owners/schemas.ts'
-import { presentItem } from '../../apps/present.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { makeCursor, takePage } from '../../kernel/cursor.ts'
-import { ApiError } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { clientAddressGroup } from '../../kernel/http/request-context.ts'
-import { newId, normalizeCode } from '../../kernel/ids.ts'
-import { toCredits } from '../../kernel/money.ts'
-import { lookUp } from '../../kernel/schema.ts'
-import { lastDays } from '../../kernel/time.ts'
+import { normalizeCode } from '../../kernel/ids.ts'
 import { msg, t } from '../../kernel/words/message.ts'
-import { agentOwner } from '../../money/ledger/accounts.ts'
-import * as ledger from '../../money/ledger/ledger.ts'
-import { listDailySpending, listEntries } from '../../money/ledger/reports.ts'
 import { type Agent, listOwnedAgents } from '../../people/agents/agents.ts'
-import { listAgentKeys } from '../../people/agents/keys.ts'
 import { previewClaim } from '../../people/claims.ts'
-import * as notes from '../../people/notifications/notifications.ts'
-import { displayName, walletOf } from '../../people/people.ts'
+import { displayName } from '../../people/people.ts'
 import { renderAvatar } from '../art.ts'
 import { section } from '../components.ts'
+import { formDialog } from '../form-dialog.ts'
 import { form } from '../form.ts'
 import { formatCount, renderDate, renderWireCredits, shortCredits } from '../format.ts'
-import { alert, button, type Form, inputField, postForm, readCredits } from '../forms.ts'
-import { keyPage, refOf } from '../key-form.ts'
+import { alert, button, type Form, inputField, postForm } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import { createdCursor, cursorPager, emptyState } from '../lists.ts'
 import {
@@ -41,100 +31,62 @@ import {
   type UserRequest,
   withNext,
 } from '../session.ts'
-import { itemCover } from '../tiles.ts'
-import { wireWord } from '../wire-words.ts'
-import { agentPage } from './agent.ts'
+import { ownAppTile } from './own-apps.ts'
 
-const states = {
-  live: '',
-  building: msg('building'),
-  taken_down: msg('taken down'),
-  closed: msg('deleted'),
-}
-
-/** Facts about an item for its owner. */
-export function ownAppFacts(ctx: AppContext, app: apps.App): string[] {
-  const { kind, state, listed, opens, version } = presentItem(ctx, app)
-  const place = listed === 'on' ? t('on Explore') : ''
-  const facts = [
-    wireWord(kind),
-    t(states[state]),
-    t('version {version}', { version }),
-    formatCount(opens, 'open'),
-    place,
-  ]
-  return facts.filter((fact) => fact !== '')
-}
-
-/** The cover of an item; its icon or generated art where its images are not served. */
-function ownCover(ctx: AppContext, app: apps.App, widths: 'tile' | 'thumbnail'): Html {
-  const { id, kind, shelf, icon, cover } = presentItem(ctx, app)
-  const isServed = app.quarantinedAt === null && app.takenDown === null
-  const shown = { id, kind, shelf, icon: isServed ? icon : null, cover: isServed ? cover : null }
-  return itemCover(ctx, shown, { widths })
-}
-
-/** An item in a list of its owner, with a link to the studio. */
-export const ownAppRow = (ctx: AppContext, app: apps.App, facts: string[] = []): Html =>
-  html`<li class="own-app">
-    ${ownCover(ctx, app, 'thumbnail')}
-    <div>
-      <a href="/studio/${app.id}"><bdi>${app.title}</bdi></a
-      >${facts.length > 0 && html`<br /><span class="small">${facts.join(' · ')}</span>`}
-    </div>
-  </li>`
-
-/** An item in a grid of covers. */
-export const ownAppTile = (
-  ctx: AppContext,
-  app: apps.App,
-  { href, facts = [] }: { href: string; facts?: string[] },
-): Html =>
-  html`<li class="tile">
-    <a class="tile-link" href="${href}"
-      >${ownCover(ctx, app, 'tile')}
-      <h3><bdi>${app.title}</bdi></h3></a
-    >${facts.length > 0 && html`<p class="facts">${facts.map((fact) => html`<span>${fact}</span> `)}</p>`}
-  </li>`
-
-const claimForm = (token: string, value: string | undefined): Html => {
-  const hint = t('For example 8K2M-Q0ZT-4RWX.')
-  const code = inputField({ label: t('Claim code'), name: 'code', value, max: 64, hint })
-  return postForm(token, '/claim', html`${code}${button(t('Continue'), 'quiet')}`)
-}
-
-const createForm = (token: string, value: string | undefined): Html => {
-  const hint = t('3 to 30 characters: a-z, 0-9 and -. Leave it empty for a generated one.')
-  const options = {
+/** The dialogs of the page. The one whose form failed is open. */
+function agentDialogs(token: string, failed: FailedForm | undefined): Html {
+  const isCreation = failed?.submitted.has('handle') ?? false
+  const code = inputField({
+    label: t('Claim code'),
+    name: 'code',
+    value: isCreation ? undefined : failed?.submitted.text('code'),
+    max: 64,
+    hint: t('For example 8K2M-Q0ZT-4RWX.'),
+    isFocused: true,
+  })
+  const handle = inputField({
     label: t('Handle (optional)'),
     name: 'handle',
-    value,
+    value: failed?.submitted.text('handle'),
     max: 30,
-    hint,
+    hint: t('3 to 30 characters: a-z, 0-9 and -. Leave it empty for a generated one.'),
     isOptional: true,
-  }
-  return postForm(token, '/agents', html`${inputField(options)}${button(t('Create agent'))}`)
+    isFocused: true,
+  })
+  return html`${formDialog({
+    label: t('Claim an agent'),
+    style: 'quiet',
+    hint: claimHint,
+    form: postForm(token, '/claim', html`${code}${button(t('Continue'))}`),
+    isOpen: failed !== undefined && !isCreation,
+    message: failed?.message,
+  })}${formDialog({
+    label: t('Create an agent'),
+    hint: createHint,
+    form: postForm(token, '/agents', html`${handle}${button(t('Create agent'))}`),
+    isOpen: isCreation,
+    message: failed?.message,
+  })}`
 }
 
 type AgentSummary = OwnedAgent & { appCount: number; isSuspended: boolean }
 
-const agentCard = ({
-  handle,
-  credits,
-  paused,
-  dailyCap,
-  appCount,
-  isSuspended,
-}: AgentSummary): Html =>
-  html`<li>
+const agentCard = (summary: AgentSummary): Html => {
+  const { handle, credits, paused, dailyCap, appCount, isSuspended } = summary
+  const state = isSuspended
+    ? html`<span class="badge block">Suspended</span>`
+    : paused && html`<span class="badge warn">Spending paused</span>`
+  return html`<li>
     <a href="/agents/${handle}"
-      >${renderAvatar(handle)}<strong><bdi>@${handle}</bdi></strong
+      >${renderAvatar(handle)}<strong><bdi>@${handle}</bdi> ${state}</strong
       ><span>${renderWireCredits(credits)} credits</span
-      ><span class="small"
-        >${formatCount(appCount, 'app')}${isSuspended && html` · suspended`}${paused && html` · paused`}${dailyCap !== null && html` · daily cap ${shortCredits(dailyCap)}`}</span
+      ><span class="facts small"
+        ><span>${formatCount(appCount, 'app')}</span
+        >${dailyCap !== null && html`<span>daily cap ${shortCredits(dailyCap)}</span>`}</span
       ></a
     >
   </li>`
+}
 
 const claimHint = msg(
   'Every agent that made its own API key has a claim link. Open the link, or enter its code, to own the agent.',
@@ -144,39 +96,33 @@ const createHint = msg(
   'You make, remix and review as one of your agents. A new agent starts with free credits.',
 )
 
+/** A form of the page that was sent and failed. */
+interface FailedForm {
+  message: string
+  submitted: Form
+}
+
 function agentsPage(
   token: string,
   agents: AgentSummary[],
-  more: { pager: Part; message?: string; submitted?: Form | undefined },
+  { pager, failed }: { pager: Part; failed: FailedForm | undefined },
 ): Page {
-  const { message, submitted } = more
-  const isCreation = submitted?.has('handle') ?? false
   const list =
     agents.length > 0
       ? html`<ul class="cards">
             ${agents.map(agentCard)}
           </ul>
-          ${more.pager}`
+          ${pager}`
       : emptyState(t('No agents yet'), t('Create an agent, or claim one that has an API key.'))
   const main = html`<div class="head title">
       <h1>Your agents</h1>
-      <a class="button" href="/new">New app</a>
+      <div class="actions">${agentDialogs(token, failed)}</div>
     </div>
-    <p class="lead"><a href="/wallet">Wallet</a> · <a href="/account">Account</a></p>
-    ${list}
-    <div class="columns">
-      ${section(
-        t('Create an agent'),
-        html`<p class="small">${createHint}</p>
-          ${isCreation && alert(message)} ${createForm(token, submitted?.text('handle'))}`,
-      )}
-      ${section(
-        t('Claim an agent'),
-        html`<p class="small">${claimHint}</p>
-          ${!isCreation && alert(message)} ${claimForm(token, submitted?.text('code'))}`,
-      )}
-    </div>`
-  return { title: t('Your agents'), main }
+    <p class="lead">
+      Agents make, remix and review for you, and spend the credits that you send them.
+    </p>
+    ${list}`
+  return { title: t('Your agents'), section: '/agents', main }
 }
 
 interface ClaimedAgent {
@@ -232,10 +178,6 @@ function claimAction(
 }
 
 const agentsShown = 30
-const appsShown = 8
-const entriesShown = 20
-const notesShown = 8
-const daysShown = 30
 
 /** Claims and the agents of a person. */
 export const agentRoutes = (ctx: AppContext, layout: Layout) =>
@@ -268,7 +210,7 @@ export const agentRoutes = (ctx: AppContext, layout: Layout) =>
         (req, message, submitted) => getAgentsPage(req, { message, submitted }),
       ),
     )
-    .get('/agents', ({ input }) => userPage(input, getAgentsPage))
+    .get('/agents', ({ input }) => userPage(input, (req) => getAgentsPage(req)))
     .post('/agents', ({ input }) =>
       userForm(
         input,
@@ -280,20 +222,6 @@ export const agentRoutes = (ctx: AppContext, layout: Layout) =>
           then: ({ agent }) => `/agents/${agent.handle}`,
         }),
         (req, message, submitted) => getAgentsPage(req, { message, submitted }),
-      ),
-    )
-    .get('/agents/:handle', ({ input, params: { handle } }) =>
-      userPage(input, (req) => getAgentPage(req, handle, { done: req.query.get('done') })),
-    )
-    .post('/agents/:handle/:act', ({ input, params: { handle, act } }) =>
-      userForm(
-        input,
-        (req, sent) => {
-          const formOf = lookUp(forms, act)
-          if (!formOf) throw new ApiError('not_found', { what: 'page' })
-          return formOf(handle.replace(/^@/, ''), sent)(req, sent)
-        },
-        (req, message, submitted) => getAgentPage(req, handle, { message, submitted }),
       ),
     )
 
@@ -308,10 +236,7 @@ async function getClaimPage(req: PageRequest, code: string, message?: string): P
   return claimPage(req.ctx, { agent, owned: agentView, apps: made }, more)
 }
 
-async function getAgentsPage(
-  req: UserRequest,
-  again: { message?: string; submitted?: Form } = {},
-): Promise<Page> {
+async function getAgentsPage(req: UserRequest, failed?: FailedForm): Promise<Page> {
   const { ctx, visitor, token } = req
   const query = req.query
   const rows = await listOwnedAgents(ctx, visitor.person.id, agentsShown + 1, createdCursor(query))
@@ -323,77 +248,7 @@ async function getAgentsPage(
       appCount: await apps.countByMaker(ctx, agent.id),
     })),
   )
-  return agentsPage(token, agents, { pager: cursorPager(query, '/agents', next), ...again })
-}
-
-/** Reads an agent; `form` is the result of the last form. Throws `not_found`. */
-async function getAgentPage(
-  req: UserRequest,
-  handle: string,
-  form: { message?: string; submitted?: Form; done?: string | null },
-): Promise<Page> {
-  const { ctx, visitor, token } = req
-  const agent = await owned.getOwnedAgent(ctx, visitor.person, handle)
-  const [agentView, made, wallet, spent, entries, keys, latestNotes] = await Promise.all([
-    owned.presentOwnedAgent(ctx, agent),
-    apps.listByMaker(ctx, agent.id, appsShown, undefined, kinds),
-    ledger.balanceOf(ctx, walletOf(visitor.person)),
-    listDailySpending(ctx, lastDays(ctx.clock, daysShown), agent.id),
-    listEntries(ctx, agentOwner(agent.id), { limit: entriesShown }),
-    listAgentKeys(ctx, agent),
-    notes.listNotes(ctx, agent.id, { unread: false, limit: notesShown }),
-  ])
-  const ref = (form.submitted?.has('credits') && form.submitted.text('ref')) || newId()
-  const state = { token, ...form, ref, standing: agent }
-  const rows = made.map((app) => ownAppRow(ctx, app))
-  const data = { agent: agentView, apps: rows, spent, entries, keys, notes: latestNotes }
-  return agentPage({ ...state, ...data, wallet: toCredits(wallet.available) })
+  return agentsPage(token, agents, { pager: cursorPager(query, '/agents', next), failed })
 }
 
 const codeIn = (sent: Form) => ({ code: normalizeCode(sent.text('code')) })
-
-/** Is true for the last segment of a form's path, /agents/{handle}/{name}. */
-export const isAgentAction = (name: string): boolean => Object.hasOwn(forms, name)
-
-type AgentForm = (handle: string, sent: Form) => ReturnType<typeof form>
-
-const donePath = (handle: string, act: string): string => `/agents/${handle}?done=${act}`
-
-const forms: Record<string, AgentForm> = {
-  credits: (handle) =>
-    form(people.sendCredits, {
-      params: { handle },
-      fields: (sent) => ({ credits: readCredits(sent, 'credits') ?? 0 }),
-      // A different amount is a different transfer.
-      ref: (sent) => sent.text('ref') && `${sent.text('ref')}:${readCredits(sent, 'credits') ?? 0}`,
-      then: donePath(handle, 'credits'),
-    }),
-  cap: (handle) =>
-    form(people.changeAgent, {
-      params: { handle },
-      fields: (sent) => ({ dailyCap: readCredits(sent, 'dailyCap') ?? null }),
-      then: donePath(handle, 'cap'),
-    }),
-  pause: (handle) =>
-    form(people.changeAgent, { params: { handle }, then: donePath(handle, 'pause') }),
-  keys: (handle, { text }) =>
-    text('revoke')
-      ? form(people.revokeAgentKey, {
-          params: { handle, prefix: text('revoke') },
-          then: donePath(handle, 'keys'),
-        })
-      : form(people.addAgentKey, {
-          params: { handle },
-          fields(sent) {
-            const name = sent.text('name').trim()
-            return name ? { name } : {}
-          },
-          ref: refOf,
-          then: ({ key }) =>
-            keyPage(key, {
-              purpose: t('Anyone with this key can act as {handle}.', { handle: `@${handle}` }),
-              back: `/agents/${handle}`,
-            }),
-        }),
-  release: (handle) => form(people.releaseAgent, { params: { handle }, then: '/agents' }),
-}

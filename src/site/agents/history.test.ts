@@ -27,10 +27,10 @@ const studioLinksIn = (page: Shown): string[] =>
   page.hrefs.filter((href) => /^\/studio\/[\w-]{12}$/.test(href))
 
 test('pages the apps of an agent with links to their studios', async () => {
-  expect((await open('/apps')).text).toContain('No apps yet.')
+  expect((await open('/apps')).text).toContain('No apps yet')
   expect((await olga.show('/studio')).text).toContain('Make your first app')
   const first = await ann.publish({ title: 'Boat <b>', store: true })
-  for (let more = 0; more < 50; more += 1) {
+  for (let more = 0; more < 24; more += 1) {
     t.clock.advance(1)
     await ann.publish({ title: `More ${more}` })
   }
@@ -39,34 +39,37 @@ test('pages the apps of an agent with links to their studios', async () => {
   const rest = await olga.show(nextIn(page))
   expect(studioLinksIn(rest)).toEqual([`/studio/${first}`])
   expect(rest.text).toContain('Boat <b>')
-  expect(rest.text).toContain('app · version 1 · 0 opens · on Explore')
+  expect(rest.text).toContain('app version 1 0 opens on Explore')
+  expect(rest.hrefs).toEqual(expect.arrayContaining([`/a/${first}`, `/explore/${first}`]))
   // A cover is decoration, so that only the markup shows it.
-  expect(await olga.read(nextIn(page))).toMatch(/class="own-app">\s*<span class="cover"/)
+  expect(await olga.read(nextIn(page))).toMatch(/class="tile-link"[^>]*>\s*<span class="cover"/)
   const agent = await open('')
   expect(agent.hrefs).toContain('/agents/ann/apps')
-  expect(studioLinksIn(agent)).toHaveLength(8)
+  expect(studioLinksIn(agent)).toHaveLength(4)
   // The studio shows the items of all agents, 24 at a time.
   let shown = await olga.show('/studio')
-  for (const count of [24, 24, 3]) {
+  for (const count of [24, 1]) {
     expect(studioLinksIn(shown)).toHaveLength(count)
     if (count === 24) shown = await olga.show(nextIn(shown))
   }
   expect(shown.hrefs).toContain(`/studio/${first}`)
 })
 
-test('filters the notifications by kind and read state', async () => {
+test('filters the notifications by subject and read state', async () => {
   const ben = await t.agent('ben')
   const id = await ann.publish({ title: 'Boat', store: true })
   await ben.call('POST', `/apps/${id}/remix`)
   const all = await open('/notes')
-  expect(all.text).toContain('remix.made · ')
-  expect(all.text).toMatch(/\d unread notifications\./)
-  const { text: one } = await open('/notes?kind=claim.done')
-  expect([one.includes('olga claimed @'), one.includes('app.listed ·')]).toEqual([true, false])
+  // One row for the item: its kinds are words, never their codes.
+  expect(all.text).toContain('Boat: 1 remix, now on Explore')
+  expect(all.text).not.toMatch(/remix\.made|app\.listed|claim\.done/)
+  expect(all.text).toContain('Unread (3)')
+  const { text: one } = await open('/notes?about=agent')
+  expect([one.includes('olga claimed @'), one.includes('Boat')]).toEqual([true, false])
   await ann.call('POST', '/me/notes/read', { all: true })
-  const { text: read } = await open('/notes?unread=yes')
+  const { text: read } = await open('/notes?show=unread')
   expect(read).toContain('No matching notifications.')
-  expect(read).toContain('The agent has read all notifications.')
+  expect(read).toContain('Unread (0)')
   expect((await open('')).text).not.toContain('Unread')
 })
 
@@ -84,11 +87,14 @@ test('pages the transactions and rejects other lists, agents and cursors', async
   await ann.call('PATCH', `/apps/${id}`, { store: true })
   for (let sold = 0; sold < 51; sold += 1) await ben.call('POST', `/apps/${id}/remix`)
   const page = await open('/ledger')
-  expect(page.allByText('start')).toEqual([])
-  expect((await olga.show(nextIn(page))).allByText('start')).toHaveLength(1)
+  expect(page.allByText('start credits')).toEqual([])
+  // The item of a transaction is a link with its title.
+  expect(page.hrefs.filter((href) => href === `/studio/${id}`)).toHaveLength(50)
+  expect(page.text).not.toContain(id)
+  expect((await olga.show(nextIn(page))).allByText('start credits')).toHaveLength(1)
   expect((await olga.open('/agents/ann/ledger?cursor=odd')).status).toBe(400)
   expect((await olga.open('/agents/ann/nothing')).status).toBe(404)
-  for (const list of ['apps', 'ledger', 'notes']) {
+  for (const list of ['apps', 'ledger', 'keys', 'notes', 'settings']) {
     expect((await olga.open(`/agents/ben/${list}`)).status).toBe(404)
     expect((await t.request('GET', `/agents/ann/${list}`)).headers.get('location')).toBe(
       `/sign-in?next=%2Fagents%2Fann%2F${list}`,

@@ -1,102 +1,121 @@
 import * as apps from '../../apps/apps.ts'
 import { kinds } from '../../apps/kinds.ts'
-import { getOwnedAgent } from '../../apps/owners/owned-agents.ts'
-import type { AppContext } from '../../kernel/context.ts'
+import { presentItem } from '../../apps/present.ts'
 import { makeCursor, takePage } from '../../kernel/cursor.ts'
-import { ApiError } from '../../kernel/errors.ts'
-import { html, type Part } from '../../kernel/html.ts'
-import { lookUp } from '../../kernel/schema.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
 import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { agentOwner } from '../../money/ledger/accounts.ts'
 import { listEntries } from '../../money/ledger/reports.ts'
-import type { Agent } from '../../people/agents/agents.ts'
+import type { NoteKind } from '../../people/notifications/kinds.ts'
 import { noteKinds } from '../../people/notifications/kinds.ts'
 import * as notes from '../../people/notifications/notifications.ts'
-import { formatCount } from '../format.ts'
-import { button, selectField } from '../forms.ts'
-import type { Layout, Page } from '../layout.ts'
-import { createdCursor, cursorPager, itemList, ledgerTable, numberCursor } from '../lists.ts'
-import { pageRoutes, redirectTo, userPage } from '../session.ts'
-import { agentBreadcrumb, renderNote } from './agent.ts'
-import { isAgentAction, ownAppFacts, ownAppRow } from './agents.ts'
+import { withQuery } from '../components.ts'
+import {
+  chip,
+  createdCursor,
+  cursorPager,
+  emptyState,
+  ledgerTable,
+  numberCursor,
+} from '../lists.ts'
+import { noteRows, notificationDays } from '../notifications/rows.ts'
+import { agentPath, type OwnAgent } from './agent.ts'
+import { findItemLinks, ownAppFacts, ownAppTile } from './own-apps.ts'
 
+const tilesShown = 24
 const rowsShown = 50
 
-interface HistoryPage {
-  main: Part
-  next: string | null
+/** All items of an agent, newest first. */
+export async function appsTab({ req, agent }: OwnAgent): Promise<Part> {
+  const { ctx, query } = req
+  const after = createdCursor(query)
+  const found = await apps.listByMaker(ctx, agent.id, tilesShown + 1, after, kinds)
+  const { page, next } = takePage(found, tilesShown, (app) => makeCursor(app.created, app.id))
+  if (page.length === 0) {
+    return emptyState(
+      t('No apps yet'),
+      t('Apps, games, skills and frameworks of this agent appear here.'),
+      html`<a class="button quiet" href="/new">Make an app</a>`,
+    )
+  }
+  const tile = (app: apps.App): Html => {
+    const { state, listed } = presentItem(ctx, app)
+    const links = html`<p class="tile-links">
+      ${state === 'live' && html`<a href="/a/${app.id}">Open</a>`}
+      ${listed === 'on' && html`<a href="/explore/${app.id}">View on Explore</a>`}
+    </p>`
+    return ownAppTile(ctx, app, { href: `/studio/${app.id}`, facts: ownAppFacts(ctx, app), links })
+  }
+  return html`<ul class="tiles">
+      ${page.map(tile)}
+    </ul>
+    ${cursorPager(query, agentPath(agent, 'apps'), next)}`
 }
 
-type ReadHistory = (ctx: AppContext, agent: Agent, query: URLSearchParams) => Promise<HistoryPage>
-
-const appHistory: ReadHistory = async (ctx, { id }, query) => {
-  const found = await apps.listByMaker(ctx, id, rowsShown + 1, createdCursor(query), kinds)
-  const { page, next } = takePage(found, rowsShown, (app) => makeCursor(app.created, app.id))
-  const items = page.map((app) => ownAppRow(ctx, app, ownAppFacts(ctx, app)))
-  return { main: itemList(items, html`<p>No apps yet.</p>`), next }
-}
-
-const ledgerHistory: ReadHistory = async (ctx, agent, query) => {
+/** All transactions of an agent. */
+export async function ledgerTab({ req, agent }: OwnAgent): Promise<Part> {
+  const { ctx, query } = req
   const before = numberCursor(query)
   const found = await listEntries(ctx, agentOwner(agent.id), { before, limit: rowsShown + 1 })
   const { page, next } = takePage(found, rowsShown, ({ number }) => makeCursor(number))
-  return { main: ledgerTable(page), next }
+  const none = html`<p>No transactions yet.</p>`
+  return html`${ledgerTable(page, none, await findItemLinks(ctx, agent, page))}
+  ${cursorPager(query, agentPath(agent, 'ledger'), next)}`
 }
 
-const noteHistory: ReadHistory = async (ctx, { id }, query) => {
-  const kind = noteKinds.find((name) => name === query.get('kind'))
-  const unread = query.get('unread') === 'yes'
-  const params = { unread, kind, before: numberCursor(query), limit: rowsShown + 1 }
+/** The subjects of notes, each with the starts of its kinds. */
+const subjects: Record<string, { name: Text; starts: readonly string[] }> = {
+  apps: { name: msg('Apps'), starts: ['build', 'app', 'item', 'report', 'appeal'] },
+  remixes: { name: msg('Remixes'), starts: ['remix'] },
+  reviews: { name: msg('Reviews and comments'), starts: ['review', 'comment'] },
+  runs: { name: msg('Runs'), starts: ['run', 'share'] },
+  credits: { name: msg('Credits'), starts: ['credits', 'topup'] },
+  agent: { name: msg('Agent'), starts: ['claim', 'key', 'cap', 'system'] },
+}
+
+/** Returns the kinds of a subject; undefined where none is chosen. */
+function kindsOf(subject: string | null): NoteKind[] | undefined {
+  const found = Object.entries(subjects).find(([name]) => name === subject)
+  if (!found) return undefined
+  const [, { starts }] = found
+  return noteKinds.filter((kind) => starts.includes(kind.split('.')[0] ?? ''))
+}
+
+/** The notes of an agent, by subject and read state. */
+export async function notesTab({ req, agent }: OwnAgent): Promise<Part> {
+  const { ctx, query } = req
+  const [about, show] = [query.get('about') ?? '', query.get('show') ?? '']
+  const unread = show === 'unread'
+  const ofSubject = kindsOf(about)
+  const filter = {
+    unread,
+    kinds: ofSubject,
+    before: numberCursor(query),
+    limit: rowsShown + 1,
+  }
   const [found, unreadCount] = await Promise.all([
-    notes.listNotes(ctx, id, params),
-    notes.countUnread(ctx, id),
+    notes.listNotes(ctx, agent.id, filter),
+    notes.countUnread(ctx, agent.id),
   ])
   const { page, next } = takePage(found, rowsShown, ({ number }) => makeCursor(number))
-  const kinds = [['', t('All kinds')], ...noteKinds.map((name) => [name, name] as const)] as const
-  const filters = html`<form class="filters" action="">
-      ${selectField({ label: t('Kind'), name: 'kind', value: kind ?? '', options: kinds })}<label
-        class="tick"
-        ><input type="checkbox" name="unread" value="yes" ${unread && html` checked`} />Unread
-        only</label
-      >${button(t('Apply'), 'quiet')}
-    </form>
-    <p class="small below">
-      ${unreadCount === 0 ? t('The agent has read all notifications.') : `${formatCount(unreadCount, 'unread notification')}.`}
-    </p>`
-  const none =
-    kind !== undefined || unread ? t('No matching notifications.') : t('No notifications yet.')
-  return {
-    main: html`${filters}${itemList(
-      page.map((note) => renderNote(note, { label: note.kind })),
-      html`<p>${none}</p>`,
-    )}`,
-    next,
-  }
+  const named = page.map((note) => ({ note, handle: agent.handle }))
+  const rows = await noteRows(ctx, named, { hasHandles: false })
+  const path = agentPath(agent, 'notes')
+  const none = ofSubject || unread ? t('No matching notifications.') : t('No notifications yet.')
+  return html`<div class="note-filters">
+      <nav aria-label="Subject">
+        <ul class="chips">
+          ${chip(withQuery(path, { show }), t('All subjects'), ofSubject === undefined)}
+          ${Object.entries(subjects).map(([name, { name: title }]) => chip(withQuery(path, { about: name, show }), title, name === about))}
+        </ul>
+      </nav>
+      <nav aria-label="Read state">
+        <ul class="chips">
+          ${chip(withQuery(path, { about }), t('All'), !unread)}
+          ${chip(withQuery(path, { about, show: 'unread' }), t('Unread ({count})', { count: unreadCount }), unread)}
+        </ul>
+      </nav>
+    </div>
+    ${rows.length > 0 ? notificationDays(rows, ctx.clock.now()) : html`<p>${none}</p>`}
+    ${cursorPager(query, path, next, { about, show })}`
 }
-
-const lists: Record<string, { name: Text; read: ReadHistory }> = {
-  apps: { name: msg('Apps'), read: appHistory },
-  ledger: { name: msg('Transactions'), read: ledgerHistory },
-  notes: { name: msg('Notifications'), read: noteHistory },
-}
-
-/** The full lists behind an agent's page. */
-export const agentHistoryRoutes = (ctx: AppContext, layout: Layout) =>
-  pageRoutes(ctx, layout).get('/agents/:handle/:list', ({ input, params: { handle, list } }) => {
-    if (isAgentAction(list)) return redirectTo(`/agents/${encodeURIComponent(handle)}`)
-    return userPage(input, async ({ visitor, query }): Promise<Page> => {
-      const known = lookUp(lists, list)
-      if (!known)
-        throw new ApiError('not_found', { what: 'page', see: t('Open the agent’s page.') })
-      const agent = await getOwnedAgent(ctx, visitor.person, handle)
-      const { main, next } = await known.read(ctx, agent, query)
-      const path = `/agents/${agent.handle}/${list}`
-      const filters = Object.fromEntries([...query].filter(([name]) => name !== 'cursor'))
-      return {
-        title: `${known.name} · @${agent.handle}`,
-        main: html`${agentBreadcrumb(agent)}
-          <h1>${known.name}</h1>
-          ${main} ${cursorPager(query, path, next, filters)}`,
-      }
-    })
-  })

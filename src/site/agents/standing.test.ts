@@ -32,7 +32,7 @@ test('shows a suspension and its reason to the owner', async () => {
       await bea.open('/agents/ann'),
       await bea.open(`/studio/${id}/listing`),
     ]
-    return [/· suspended/.test(String(list.body)), alertText(agent), alertText(studio)]
+    return [/>Suspended</.test(String(list.body)), alertText(agent), alertText(studio)]
   }
   expect(await seen()).toEqual([false, '', ''])
   await decide('suspend', 'It sends spam')
@@ -45,9 +45,9 @@ test('shows a suspension and its reason to the owner', async () => {
 test('shows an operator’s pause without a button to resume', async () => {
   const page = (): Promise<string> => bea.read('/agents/ann')
   const pausing = '/agents/ann/pause'
-  expect(await page()).toContain('A paused agent cannot spend credits.')
+  expect(await page()).toContain('Pause spending')
   await bea.fill('/agents/ann', pausing, { paused: 'yes' })
-  expect(await page()).toMatch(/Spending is paused\.[^]*Resume spending/)
+  expect(await page()).toMatch(/Spending paused[^]*Resume spending/)
   for (const pausedBy of ['owner too', 'operator alone']) {
     await decide('pause')
     const both = await page()

@@ -293,7 +293,9 @@ const drawn = `document.querySelector('h1').textContent + ' ' +
 
 const pathsOf = ({ handle }: TestAgent, id: string): string[] => [
   '/studio',
-  ...['', '/apps', '/ledger', '/notes'].map((list) => `/agents/${handle}${list}`),
+  ...['', '/apps', '/ledger', '/keys', '/notes', '/settings'].map(
+    (list) => `/agents/${handle}${list}`,
+  ),
   ...['', '/versions', '/changes', '/assets', '/listing', '/safety'].map(
     (name) => `/studio/${id}${name}`,
   ),

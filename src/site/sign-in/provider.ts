@@ -105,7 +105,7 @@ async function runStep(
   const { token, visitor } = req
   const page = (message: string): Page | Promise<Page> =>
     visitor
-      ? getAccountPage({ ...req, visitor }, message)
+      ? getAccountPage({ ...req, visitor }, { act: 'identities', message })
       : signInPage({ token, next, message, otherMethods: signInMethods(req, next) })
   return withErrorPage(req, () => step(req), page)
 }

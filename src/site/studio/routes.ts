@@ -15,7 +15,7 @@ import { msg, t } from '../../kernel/words/message.ts'
 import { listAllOwnedAgents, suspensionError } from '../../people/agents/agents.ts'
 import { cookieName, readCookie, secureAttribute } from '../../people/session-user.ts'
 import { suspensionMessage } from '../agents/agent.ts'
-import { ownAppFacts, ownAppTile } from '../agents/agents.ts'
+import { ownAppFacts, ownAppTile } from '../agents/own-apps.ts'
 import type { Layout, Page } from '../layout.ts'
 import { createdCursor, cursorPager, emptyState } from '../lists.ts'
 import {

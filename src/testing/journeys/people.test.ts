@@ -82,6 +82,9 @@ function listen(context: BrowserContext): string[] {
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first()
 
+const tab = (page: Page, name: string) =>
+  page.getByRole('navigation', { name: 'Agent' }).getByRole('link', { name })
+
 /** The first person of a new server becomes its operator and then signs in with the password. */
 async function begin(page: Page, { operatorUrl = '' }: ServerProcess): Promise<void> {
   await page.goto(operatorUrl)
@@ -127,8 +130,11 @@ async function recordOf(ctx: ServerProcess, key: string): Promise<unknown> {
 async function manage(page: Page, ctx: ServerProcess, data: string, key: string): Promise<void> {
   expect((await runBerth(['grant', 'olga', '5', '--data', data])).out).toContain('5000 credits')
   await page.reload()
-  await page.getByLabel('Credits', { exact: false }).first().fill('250')
   await button(page, 'Send credits').click()
+  const sending = page.getByRole('dialog', { name: /^Send credits/ })
+  await sending.getByLabel('Credits', { exact: false }).fill('250')
+  await sending.getByRole('button', { name: 'Send credits' }).click()
+  await tab(page, 'Settings').click()
   await page.getByLabel('Daily cap').fill('30')
   await button(page, 'Save limit').click()
   expect(await recordOf(ctx, key)).toMatchObject({
@@ -140,8 +146,11 @@ async function manage(page: Page, ctx: ServerProcess, data: string, key: string)
   await button(page, 'Pause spending').click()
   expect(await recordOf(ctx, key)).toMatchObject({ limits: { dailyCap: 0 } })
   await button(page, 'Resume spending').click()
-  await page.getByLabel('Key name').fill('laptop')
+  await tab(page, 'API keys').click()
   await button(page, 'Create API key').click()
+  const creating = page.getByRole('dialog', { name: 'Create API key' })
+  await creating.getByLabel('Key name').fill('laptop')
+  await creating.getByRole('button', { name: 'Create API key' }).click()
   const made = (await page.locator('main code').textContent()) ?? ''
   expect((await ctx.call('GET', '/api/me', made)).status).toBe(200)
   await page.getByRole('link', { name: 'Done' }).click()
@@ -163,6 +172,7 @@ async function inspect(page: Page, { origin }: ServerProcess): Promise<void> {
 
 /** Releases the agent, so that another person can claim it. */
 async function leave(page: Page, ctx: ServerProcess, key: string): Promise<void> {
+  await tab(page, 'Settings').click()
   await button(page, 'Release').click()
   expect(await recordOf(ctx, key)).toMatchObject({ claimed: true })
   await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click()

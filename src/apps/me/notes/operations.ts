@@ -42,10 +42,10 @@ const listNotes = operation({
   output: { 200: schemas.NoteListSchema },
   errors: ['bad_request'],
   async run(ctx, { caller: { agent }, query }) {
-    const { kind } = query
+    const kinds = query.kind && [query.kind]
     const unread = query.unread !== undefined && !['false', '0'].includes(query.unread)
     const find = (limit: number, before: number | undefined) =>
-      notifications.listNotes(ctx, agent.id, { unread, kind, before, limit })
+      notifications.listNotes(ctx, agent.id, { unread, kinds, before, limit })
     const { page, next } = await pageHighestFirst('note', query, ({ number }) => number, find)
     return {
       notes: page.map(presentNote),

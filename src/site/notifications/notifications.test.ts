@@ -1,0 +1,102 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+
+import { day, hour } from '../../kernel/time.ts'
+import { claimAgent, type FormBrowser, signUp } from '../../testing/fixtures/form-browser.ts'
+import type { Shown } from '../../testing/fixtures/shown-page.ts'
+import {
+  startTestServer,
+  type TestAgent,
+  type TestServer,
+} from '../../testing/fixtures/test-server.ts'
+
+let t: TestServer
+let ann: TestAgent
+let ben: TestAgent
+let olga: FormBrowser
+let skill = ''
+
+beforeEach(async () => {
+  t = await startTestServer()
+  ann = await t.agent('ann')
+  ben = await t.agent('ben')
+  olga = await signUp(t, 'olga')
+  await claimAgent(olga, ann)
+  const text = '---\nname: release-notes\ndescription: Writes notes.\n---\n# Steps\n1. List.'
+  skill = (await ann.call('POST', '/skills', { skill: text, store: true })).text('skill.id')
+})
+afterEach(() => t.close())
+
+async function run(outcome?: string): Promise<string> {
+  t.clock.advance(1_000)
+  const id = (await ben.call('POST', '/runs', { pack: skill, goal: 'List' })).text('run.id')
+  if (outcome !== undefined) {
+    await ben.call('POST', `/runs/${id}/report`, { outcome, summary: `It ${outcome}.` })
+  }
+  return id
+}
+
+const open = (query = ''): Promise<Shown> => olga.show(`/notifications${query}`)
+/** Returns the rows of a day, each with the first line of its link. */
+const rowsOf = (page: Shown, name: string): string[] => {
+  const list = page.byRole('list', name)
+  return list.allByRole('listitem').flatMap((row) => row.allByRole('link')[0]?.text ?? [])
+}
+
+test('groups what happened to an item on a day, and shows first what failed', async () => {
+  await run('worked')
+  const failed = await run('failed')
+  await run('worked')
+  await run()
+  const boat = await ann.publish({ title: 'Boat', store: true })
+  const page = await open()
+  const [first, second] = rowsOf(page, 'Today').filter((text) =>
+    /^(?:Unread: )?(release|“Boat)/.test(text),
+  )
+  // Each run counts once, whether it was only started or also reported.
+  expect(first).toContain('release-notes: 4 runs, 2 worked, 1 failed, now on Explore')
+  expect(second).toContain('“Boat” is on Explore.')
+  // A row is a link: that of a group leads to the item, and each of its notes to its own page.
+  expect(page.hrefs).toEqual(
+    expect.arrayContaining([`/explore/${skill}`, `/runs/${failed}`, `/explore/${boat}`]),
+  )
+  expect(page.text).toContain('Show all 5')
+  const runs = page.hrefs.filter((href) => href.startsWith('/runs/'))
+  expect([runs[0], runs.length]).toEqual([`/runs/${failed}`, 4])
+})
+
+test('names days, and tells the time relative with the exact one beside it', async () => {
+  await run('worked')
+  t.clock.advance(day)
+  await run('worked')
+  t.clock.advance(2 * hour)
+  const page = await open()
+  expect(page.names('heading')).toEqual(expect.arrayContaining(['Today', 'Yesterday']))
+  expect(rowsOf(page, 'Today')[0]).toContain('2 hours ago')
+  expect(await olga.read('/notifications')).toMatch(
+    /<time datetime="[^"]+Z" title="[^"]+ UTC">2 hours/,
+  )
+})
+
+test('shows unread notifications apart, until all are read', async () => {
+  await run('worked')
+  const page = await open('?show=unread')
+  expect(page.byRole('navigation', 'Notifications').text).toMatch(/Unread \(\d+\)/)
+  expect(rowsOf(page, 'Today').length).toBeGreaterThan(0)
+  await olga.fill('/notifications', '/notifications', {})
+  expect((await open('?show=unread')).text).toContain('You have read everything')
+  expect((await open()).text).toContain('release-notes: 1 run')
+  expect((await open()).text).toContain('Unread (0)')
+})
+
+test('leads from each note to the page where its reader acts', async () => {
+  const id = await ann.publish({ title: 'Draft' })
+  const notes = await open()
+  expect(notes.hrefs).toContain('/agents/ann')
+  await ann.call('PATCH', `/apps/${id}`, { store: true })
+  await ben.call('POST', `/explore/${id}/comments`, { text: 'How deep?' })
+  await ann.call('PATCH', `/apps/${id}`, { store: false })
+  // Off Explore, the page of an item is its studio.
+  const { hrefs } = await open()
+  expect(hrefs).toContain(`/studio/${id}`)
+  expect(hrefs).not.toContain(`/explore/${id}#comments`)
+})
