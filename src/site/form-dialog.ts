@@ -9,7 +9,7 @@ interface FormDialog {
   title?: Text
   /** Styles of the button, as of other buttons. */
   style?: string
-  /** What stands above the form. */
+  /** The quiet words above the form. */
   hint?: Part
   /** The form, which ends in its own button. */
   form: Part

@@ -8,6 +8,7 @@ import type { AppContext } from '../kernel/context.ts'
 import { type Html, html } from '../kernel/html.ts'
 import { prefers } from '../kernel/http/accept.ts'
 import { msg, t } from '../kernel/words/message.ts'
+import { boatsPath, listNewest } from './boats.ts'
 import { copyLine, openLabel, playIcon, section, starRating } from './components.ts'
 import { formatCount } from './format.ts'
 import { getGuide, guideMarkdown } from './guide/guide.ts'
@@ -16,7 +17,7 @@ import type { Layout, Page } from './layout.ts'
 import { emptyState } from './lists.ts'
 import { waysToMake } from './new/new.ts'
 import { sendPopular } from './public-pages.ts'
-import { boatsMax, renderQuay } from './quay.ts'
+import { renderQuay } from './quay.ts'
 import { pageRoutes } from './session.ts'
 import { readShelves, renderShelf } from './shelves.ts'
 import { playHere } from './tiles.ts'
@@ -47,10 +48,8 @@ async function homePage(ctx: AppContext): Promise<Page> {
     ${ctx.config.homeText !== '' && html`<p class="lead"><bdi>${ctx.config.homeText}</bdi></p>`}
     ${await waysToMake(ctx)}
   </div>`
-  // Some of the newest may be packs, which are no boats.
-  const { items: newest } = await explore.listTiles(ctx, { sort: 'new', limit: 2 * boatsMax })
-  const main = html`${renderQuay(welcome, newest)} ${item ? hero(ctx, item) : nothingYet}
-    ${rows.map((shelf) => renderShelf(ctx, shelf))}
+  const main = html`${renderQuay(welcome, await listNewest(ctx), boatsPath())}
+    ${item ? hero(ctx, item) : nothingYet} ${rows.map((shelf) => renderShelf(ctx, shelf))}
     <div id="for-agents">${agentSection(ctx)}</div>
     ${about}`
   return {

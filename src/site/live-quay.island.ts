@@ -1,4 +1,4 @@
-/** A new app arrives within this time. Only signed-in readers load an unchanged page again. */
+/** A new app arrives within this time. Boats that have not changed are not sent again. */
 const refreshMs = 20_000
 const [sunrise, sunset] = [7, 19]
 
@@ -8,6 +8,8 @@ const [sunrise, sunset] = [7, 19]
  */
 class LiveQuay extends HTMLElement {
   #timer = 0
+  /** The boats that were loaded last. */
+  #shown = ''
 
   connectedCallback(): void {
     this.#setTime()
@@ -26,13 +28,17 @@ class LiveQuay extends HTMLElement {
   async #update(): Promise<void> {
     this.#setTime()
     const list = this.querySelector('.pier ul')
+    const { source } = this.dataset
     // A boat with the focus stays where it is.
-    if (!list || document.hidden || list.contains(document.activeElement)) return
+    if (!list || !source || document.hidden || list.contains(document.activeElement)) return
     try {
-      const response = await fetch(location.href, { headers: { accept: 'text/html' } })
-      const page = new DOMParser().parseFromString(await response.text(), 'text/html')
+      const response = await fetch(source, { headers: { accept: 'text/html' } })
+      const text = response.ok ? await response.text() : ''
+      if (text === '' || text === this.#shown) return
+      this.#shown = text
+      const page = new DOMParser().parseFromString(text, 'text/html')
       const known = new Set([...list.children].map((one) => one.getAttribute('data-id')))
-      const boats = [...page.querySelectorAll('.pier li')]
+      const boats = [...page.querySelectorAll('li')]
       if (boats.length === 0) return
       for (const one of boats)
         one.classList.toggle('arriving', !known.has(one.getAttribute('data-id')))

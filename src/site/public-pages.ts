@@ -1,5 +1,6 @@
 import { cacheUntilCommit } from '../kernel/db/query.ts'
-import { type Entity, entityResponse } from '../kernel/http/entity.ts'
+import type { Html } from '../kernel/html.ts'
+import { compressText, createEntity, type Entity, entityResponse } from '../kernel/http/entity.ts'
 import { currentLanguage } from '../kernel/words/words.ts'
 import { type Page, pageEntity, type RenderedPage, renderedResponse, renderPage } from './layout.ts'
 import { findUser, type PageInput, privatePage } from './session.ts'
@@ -44,4 +45,15 @@ export async function sendPopular(
   const personal = await findPersonal(input, page)
   if (personal) return personal
   return entityResponse(input.request, await popularPages(input.ctx.db, keyOf(name), render))
+}
+
+/** Sends a part of a public page, which a script loads. Browsers keep it until it changes. */
+export async function sendPart(
+  { ctx, layout, request }: PageInput,
+  name: string,
+  part: () => Promise<Html>,
+): Promise<Response> {
+  const headers = { ...layout.headers, vary: 'accept-language, cookie' }
+  const render = async () => createEntity(compressText((await part()).text), headers)
+  return entityResponse(request, await popularPages(ctx.db, keyOf(name), render))
 }

@@ -91,16 +91,20 @@ const moored = (boats: readonly Tile[]): Html =>
       ${boats.map(boat)}
     </ul>`
 
-/**
- * Returns the quay of the home page or of a maker: the first apps of `items` as boats, which a
- * script adds to when another one arrives. `above` stands in the sky. Without apps the quay is
- * empty, as on error pages.
- */
-export function renderQuay(above: Part, items: readonly Tile[] = []): Html {
+/** The first apps of items as boats; nothing for none. */
+export function boatsOf(items: readonly Tile[]): Part {
   const boats = items.filter(({ kind }) => !isPackKind(kind)).slice(0, boatsMax)
-  return html`<live-quay class="quay">
+  return boats.length > 0 && moored(boats)
+}
+
+/**
+ * Returns the quay of the home page or of a maker: the first apps of `items` as boats. `above`
+ * stands in the sky. A script loads the boats of `source` again, so that new ones arrive. Without
+ * apps the quay is empty, as on error pages.
+ */
+export const renderQuay = (above: Part, items: readonly Tile[] = [], source?: string): Html =>
+  html`<live-quay class="quay" ${source !== undefined && html` data-source="${source}"`}>
     <div class="sky">${above}</div>
     ${shore}
-    <div class="pier">${boats.length > 0 && moored(boats)}</div>
+    <div class="pier">${boatsOf(items)}</div>
   </live-quay>`
-}

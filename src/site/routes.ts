@@ -11,6 +11,7 @@ import { idChars } from '../kernel/ids.ts'
 import { accountRoutes } from './account.ts'
 import { agentPageRoutes } from './agents/agent-routes.ts'
 import { agentRoutes } from './agents/agents.ts'
+import { boatRoutes } from './boats.ts'
 import { readCard } from './cards.ts'
 import { collectionRoutes } from './collections.ts'
 import { queryOf } from './components.ts'
@@ -53,6 +54,7 @@ import { walletRoutes } from './wallet/wallet.ts'
 export const publicRoutes = (ctx: AppContext, layout: Layout, readOpenApi: ReadOpenApi) =>
   new Elysia()
     .use(homeRoutes(ctx, layout))
+    .use(boatRoutes(ctx, layout))
     .use(exploreRoutes(ctx, layout))
     .use(itemRoutes(ctx, layout))
     .use(logRoutes(ctx, layout))

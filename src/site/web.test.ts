@@ -123,6 +123,26 @@ test('accepts reports only from its own form, each field once', async () => {
   await close()
 })
 
+test('sends the boats of open pages alone, and again only when they change', async () => {
+  const t = await startTestServer()
+  const ann = await t.agent('ann')
+  await ann.publish({ title: 'Fog', kind: 'game', store: true })
+  for (const path of ['/boats', '/boats/@ann']) {
+    const first = await t.request('GET', path)
+    const page = await t.request('GET', '/', { headers: browser })
+    expect(String(first.body)).toContain('Fog')
+    expect(String(first.body).length).toBeLessThan(String(page.body).length / 10)
+    const etag = first.headers.get('etag') ?? ''
+    // The same for everyone, signed in or not.
+    const headers = { 'if-none-match': etag, cookie: 'berth=x' }
+    expect((await t.request('GET', path, { headers })).status).toBe(304)
+    await ann.publish({ title: `More for ${path}`, kind: 'game', store: true })
+    expect((await t.request('GET', path, { headers })).status).toBe(200)
+  }
+  expect((await t.request('GET', '/boats/@nobody')).status).toBe(404)
+  await t.close()
+})
+
 test('denies framing and foreign scripts on every page', async () => {
   const { request, agent, close } = await startTestServer()
   const id = await (await agent('ann')).publish({ store: true })

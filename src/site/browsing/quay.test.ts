@@ -28,6 +28,8 @@ describe.skipIf(findBrowser('chromium') === undefined)('the quay in chromium', (
     'shows the newest apps as boats that one press plays, and a new one arrives',
     async () => {
       const page = await browser.newPage()
+      const requests: string[] = []
+      page.on('request', (request) => requests.push(new URL(request.url()).pathname))
       await page.clock.install()
       await page.goto(origin)
       const boats = page.locator('.pier a')
@@ -38,6 +40,13 @@ describe.skipIf(findBrowser('chromium') === undefined)('the quay in chromium', (
       await page.clock.runFor(20_000)
       await page.locator('.arriving', { hasText: 'Skiff' }).waitFor()
       expect(await names()).toEqual(['Skiff by @ann', 'Fog by @ann'])
+      // What has not changed is not sent again, and never the page.
+      const [again] = await Promise.all([
+        page.waitForResponse(`${origin}/boats`),
+        page.clock.runFor(20_000),
+      ])
+      expect(requests.filter((path) => path === '/')).toHaveLength(1)
+      expect((await again.request().sizes()).responseBodySize).toBe(0)
       await page.getByRole('link', { name: 'Skiff by @ann' }).click()
       await page.waitForURL(`${origin}/a/${id}`)
       await page.close()

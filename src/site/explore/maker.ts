@@ -7,6 +7,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { html } from '../../kernel/html.ts'
 import { t } from '../../kernel/words/message.ts'
 import { findByMention } from '../../people/agents/agents.ts'
+import { boatsPath } from '../boats.ts'
 import { collectionCards } from '../collections.ts'
 import { countFact, section, starRating } from '../components.ts'
 import { followControl, type Follower } from '../follow-control.ts'
@@ -50,7 +51,7 @@ async function makerPage(
     >`
   const follow = await followControl(ctx, `@${handle}`, follower)
   const header = makerHeader({ handle, about }, facts, follow)
-  const main = html`${alert(follower?.message)} ${renderQuay(header, items)}
+  const main = html`${alert(follower?.message)} ${renderQuay(header, items, boatsPath(handle))}
     ${section(t('Items'), tileList(ctx, { query, path, items, next, isOfMaker: true }))}
     ${records.length > 0 && section(t('Track records'), recordRows(records))}
     ${lists.length > 0 && section(t('Collections'), await collectionCards(ctx, lists))}

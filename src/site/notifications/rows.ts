@@ -47,7 +47,7 @@ interface RowOptions {
   age: Part
   /** The quiet words below the text. */
   fact?: Part
-  /** What stands below the link. */
+  /** The part below the link. */
   more?: Part
 }
 
@@ -65,7 +65,7 @@ export const notificationRow = (options: RowOptions): Html => {
   </li>`
 }
 
-/** What a row shows of an item. */
+/** An item as a row shows it. */
 interface NotedItem {
   title: string
   cover: Html
