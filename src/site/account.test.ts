@@ -246,7 +246,7 @@ describe('claim page', () => {
     const taken = await cy.fill('/agents', '/claim', { code: link.slice('/claim/'.length) })
     expect([taken.status, alertText(taken)]).toEqual([
       409,
-      'This claim code has already been used. Have the agent create a new one: POST /me/claim.',
+      'This claim code has already been used. Ask the agent for a new claim link.',
     ])
     expect(shownPage(taken.body).values('textbox')).toContain(link.slice('/claim/'.length))
   })
