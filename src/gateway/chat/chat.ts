@@ -21,6 +21,7 @@ import { invalidField, privateUrlError, readModels, renameFields } from '../fiel
 import type { Model, ResolvedModel } from '../models/catalog.ts'
 import { estimatePromptTokens } from '../models/tokens.ts'
 import { chatBodyOf } from '../openai-chat/chat-body.ts'
+import { kindNames } from '../openai-chat/media.ts'
 import { type Candidates, findModels, listCandidates } from '../paid/candidates.ts'
 import { checkInput } from '../paid/guardrail.ts'
 import { holdRequestOf, jsonOutcome, type PaidCall, payForCall } from '../paid/paid-call.ts'
@@ -35,7 +36,6 @@ import {
   checkInlinePdfs,
   insertUploads,
   isInlinePdf,
-  kindNames,
   type PendingTranscription,
   sizeOf,
 } from './uploads.ts'

@@ -176,14 +176,6 @@ async function mediaPart(
   return { type, source: { data, mediaType: file.type } }
 }
 
-/** OpenAI's names of the kinds of media, which errors use. */
-export const kindNames = {
-  image: 'image_url',
-  file: 'file',
-  audio: 'input_audio',
-  video: 'video_url',
-} as const
-
 const inlineName = ({ filename }: MediaPart): string => filename ?? 'The file'
 
 /** `%PDF-` in base64, for clients that send no type. */

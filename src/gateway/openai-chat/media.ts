@@ -23,8 +23,8 @@ const typeOf = {
   document_url: 'file',
 } as const
 
-/** The kinds of parts by the types of media. */
-const kindOf = {
+/** OpenAI's names of the kinds of media, which errors use. */
+export const kindNames = {
   image: 'image_url',
   file: 'file',
   audio: 'input_audio',
@@ -64,7 +64,7 @@ export function readMedia(kind: MediaKind, part: Json): { media: MediaPart; isRe
       ? readSource(kind, content, asString(format), name === 'url')
       : { source: { fileId: id }, isRepaired: false }
   const type = typeOf[kind]
-  const extra = { ...outer, ...(Object.keys(rest).length > 0 && { [kindOf[type]]: rest }) }
+  const extra = { ...outer, ...(Object.keys(rest).length > 0 && { [kindNames[type]]: rest }) }
   const sentName = filename ?? document_name
   return {
     media: {
@@ -106,7 +106,7 @@ function readSource(
 /** Writes a media part. Throws `bad_request` for audio by its address, where it must be data. */
 export function writeMedia(media: MediaPart, { hasCacheMarks, hasBareMedia }: Family): Json {
   const { type, source, filename, detail, isCached, extra } = media
-  const kind = kindOf[type]
+  const kind = kindNames[type]
   const { [kind]: rest, ...outer } = extra ?? {}
   const mark = hasCacheMarks ? markOf(isCached) : {}
   if ('fileId' in source) return { type: kind, ...outer, file_id: source.fileId, ...mark }
