@@ -29,7 +29,10 @@ const partsAt = (url: string): Part[] => [
   { type: 'video_url', video_url: { url } },
   { type: 'file', file: { filename: 'a.pdf', file_data: url } },
   { type: 'file', file: { file_data: 'data:application/pdf;base64,AA', file_url: url } },
+  { type: 'document_url', document_url: url },
+  { type: 'document_url', document_url: { url: 'data:application/pdf;base64,AA', file_url: url } },
   { type: 'input_audio', input_audio: { data: url, format: 'mp3' } },
+  { type: 'input_audio', input_audio: url },
 ]
 const ask = (...parts: Part[]) =>
   gus.call('POST', '/v1/chat/completions', {

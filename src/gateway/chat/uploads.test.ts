@@ -130,11 +130,13 @@ const chat = (model: string, content: unknown, more: object = {}): Promise<TestR
 }
 
 const thick = makePdf(Array<string>(201).fill('x'))
+const own = { type: 'document_url', document_url: inline(thick).file.file_data }
 const bare = { type: 'file', file: { file_data: Buffer.from(thick).toString('base64') } }
 
 test.each([
   ['W606', inline(thick)],
   ['W606', bare],
+  ['W606', own],
   ['W608', inline(makeEncryptedPdf(), 'APPLICATION/PDF')],
   ['W608', inline(makeEncryptedPdf(), 'text/plain')],
 ])('%s: a PDF in the request is looked into, whatever it is called', (code, part) =>

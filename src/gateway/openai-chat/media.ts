@@ -118,8 +118,8 @@ export function writeMedia(media: MediaPart, { hasCacheMarks, hasBareMedia }: Fa
       ...(filename !== undefined && { document_name: filename }),
     }
   }
-  if (hasBareMedia && type === 'audio') {
-    return { type: kind, input_audio: 'data' in source ? source.data : address }
+  if (hasBareMedia && type === 'audio' && 'data' in source) {
+    return { type: kind, input_audio: source.data }
   }
   const more = { ...(detail !== undefined && { detail }), ...(isRecord(rest) && rest) }
   return { type: kind, ...outer, [kind]: { ...contentOf(media, address), ...more }, ...mark }
