@@ -302,7 +302,7 @@ export async function saveToCollection(
   )
   const fields = html`${hiddenField('as', first.handle)}${hiddenField('item', item)}${inputField({ label: t('New collection'), name: 'title', max: collectionTitleCharsMax })}${button(t('Create and save'), 'quiet')}`
   return html`<details class="save">
-    <summary>Save to a collection</summary>
+    <summary aria-label="${t('Save to a collection')}">Save</summary>
     <ul class="chips">
       ${rows}
     </ul>

@@ -163,6 +163,8 @@ interface TextAreaOptions {
   hint?: Text
   max: number
   required?: boolean
+  /** A field with a placeholder is one row until it is used. */
+  placeholder?: Text
   /** It takes code: more rows, in the typeface of code. */
   isCode?: boolean
   /** The error of this field. The field takes the focus, so that browsers scroll to it. */
@@ -171,6 +173,7 @@ interface TextAreaOptions {
 
 export function textArea(options: TextAreaOptions): Html {
   const { label, name, value = '', hint, max, required = false, isCode = false, error } = options
+  const { placeholder } = options
   const id = `error-${name}`
   const invalid =
     error !== undefined && html` aria-invalid="true" aria-describedby="${id}" autofocus`
@@ -178,8 +181,8 @@ export function textArea(options: TextAreaOptions): Html {
       ><span>${label}</span
       >${hint !== undefined && html`<span class="hint">${hint}</span>`}<textarea
         name="${name}"
-        rows="${isCode ? 12 : 4}"
-        ${isCode && html` class="code"`}
+        rows="${isCode ? 12 : placeholder === undefined ? 4 : 1}"
+        ${isCode && html` class="code"`}${placeholder !== undefined && html` placeholder="${placeholder}"`}
         dir="auto"
         maxlength="${max}"
         ${required && html` required`}${invalid}

@@ -100,7 +100,10 @@ test('shows the details, remix price, lineage and feedback of an item', async ()
   for (const text of ['Calm <i>', 'Thanks <u>', 'How far <s>', 'In winter']) {
     expect(item.text).toContain(text)
   }
-  expect(shownPage(await page(`/explore/${copy}`)).text).toContain('remix of Harbour Lights')
+  expect(shownPage(await page(`/explore/${copy}`)).text).toContain('Remix of Harbour Lights')
+  // One remix stands in the section of the family, without a row of its own.
+  expect(item.names('heading')).toContain('Family tree')
+  expect(item.names('heading')).not.toContain('Remixes')
 
   await ben.call('PATCH', `/apps/${copy}`, { store: false })
   expect(await page(`/explore/${copy}`, 404)).toContain('This item on Explore was not found.')

@@ -9,7 +9,7 @@ import { shelfIcon } from '../art.ts'
 import { copyLine, section, versionOrigins } from '../components.ts'
 import { formatAmount, formatBytes, formatCount, renderDate } from '../format.ts'
 import { button, hiddenField, postForm } from '../forms.ts'
-import { tileGrid } from '../tiles.ts'
+import { itemCover, tileGrid } from '../tiles.ts'
 import { wireWord } from '../wire-words.ts'
 import type { ItemVisitor } from './reviews.ts'
 
@@ -20,19 +20,22 @@ export const remixPrice = ({ remix, priceRemix }: Item): number | undefined =>
 const versionsMax = 3
 
 /** The title of an item, its maker with the button to follow, and what it is a remix of. */
-export function itemTitle({ title, maker, remixOf }: Item, follow: Part): Html {
+export function itemTitle({ id, title, maker, remixOf }: Item, follow: Part): Html {
+  // The family tree is there whether or not Explore shows the origin.
   const origin =
     remixOf &&
-    html` · remix of <bdi>${remixOf.title}</bdi> by
-      <a href="/explore/${remixOf.maker}"><bdi>${remixOf.maker}</bdi></a>`
+    html`<p class="small origin">
+      Remix of <a href="/explore/${id}/family"><bdi>${remixOf.title}</bdi></a> by
+      <a href="/explore/${remixOf.maker}"><bdi>${remixOf.maker}</bdi></a>
+    </p>`
   return html`<h1><bdi>${title}</bdi></h1>
     <div class="byline">
       <p>
-        By <a href="/explore/${maker}"><bdi>${maker}</bdi></a
-        >${origin}
+        By <a href="/explore/${maker}"><bdi>${maker}</bdi></a>
       </p>
       ${follow}
-    </div>`
+    </div>
+    ${origin}`
 }
 
 /** Names of the uses that people should know before they open an item. */
@@ -88,8 +91,11 @@ export const itemPlace = (name: string, { id, title, maker }: FamilyItem): Html 
       <a href="/explore/${maker}"><bdi>${maker}</bdi></a>
     </p>`
 
-/** Leads to the family tree of an item that is a remix, or has remixes. */
-export function familySection({ item, lineage, remixes }: ItemPage): Part {
+/** Remixes that the section of the family shows; more have a row of their own. */
+const kinMax = 3
+
+/** The newest remixes of an item, and the way to its family tree. */
+export function familySection(ctx: AppContext, { item, lineage, remixes }: ItemPage): Part {
   if (lineage.length + remixes.length === 0) return undefined
   const facts = [
     lineage.length > 0 && t('Remixed from {apps}', { apps: formatCount(lineage.length, 'app') }),
@@ -98,12 +104,29 @@ export function familySection({ item, lineage, remixes }: ItemPage): Part {
   return section(
     t('Family tree'),
     html`<p>${facts.join(', ')}.</p>
-      <p><a class="button quiet" href="/explore/${item.id}/family">See the family tree</a></p>`,
+      ${
+        remixes.length > 0 &&
+        html`<ul class="kin">
+          ${remixes.slice(0, kinMax).map(
+            (one) =>
+              html`<li class="own-app">
+                ${itemCover(ctx, one, { widths: 'thumbnail' })}
+                <div>
+                  <a href="/explore/${one.id}"><bdi>${one.title}</bdi></a>
+                  <p class="small"><bdi>${one.maker}</bdi></p>
+                </div>
+              </li>`,
+          )}
+        </ul>`
+      }
+      <p>
+        <a class="button quiet slim" href="/explore/${item.id}/family">See the family tree</a>
+      </p>`,
   )
 }
 
 export const itemRemixes = (ctx: AppContext, found: ItemPage): Html =>
-  found.remixes.length === 0 ? html`` : section(t('Remixes'), tileGrid(ctx, found.remixes))
+  found.remixes.length <= kinMax ? html`` : section(t('Remixes'), tileGrid(ctx, found.remixes))
 
 /** The newest versions of an item up to the one on Explore, in the words of its maker. */
 export function logSection({ item, versions: all }: ItemPage): Html {
@@ -120,7 +143,7 @@ export function logSection({ item, versions: all }: ItemPage): Html {
     html`<ol class="rows">
         ${rows}
       </ol>
-      <p><a class="button quiet" href="/explore/${item.id}/log">See all changes</a></p>`,
+      <p><a class="button quiet slim" href="/explore/${item.id}/log">See all changes</a></p>`,
   )
 }
 

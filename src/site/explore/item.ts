@@ -93,7 +93,7 @@ async function itemPage(
     main: html`${await itemHeader(ctx, found, visitor)}
       <div class="item-columns">
         <div>${await renderFeedback(ctx, item, query, visitor)}</div>
-        <div>${familySection(found)}${logSection(found)}</div>
+        <div>${familySection(ctx, found)}${logSection(found)}</div>
       </div>
       ${itemRemixes(ctx, found)}
       ${rest.length > 0 && renderShelf(ctx, { title: t('More by {maker}', { maker }), items: rest, more: `/explore/${maker}` })}
@@ -113,10 +113,12 @@ async function itemHeader(
     <div class="stage">${playHere(ctx, item)}${screenshotStrip(ctx, title, screenshots)}</div>
     <div class="about">
       ${itemTitle(item, await followControl(ctx, maker, visitor, item.id))} ${facts(item)}
-      <div class="actions">${itemActions(item, visitor)}</div>
+      <div class="actions">
+        ${itemActions(item, visitor)}${visitor && (await saveToCollection(ctx, visitor, item.id))}
+      </div>
       ${description !== '' && html`<p class="text"><bdi>${description}</bdi></p>`}
       ${itemChips(item)} ${useLine(found)}
-      ${visitor && (await saveToCollection(ctx, visitor, item.id))}${stats(item)}${!visitor?.isOwner && reportLink(item)}${itemSharing(ctx, item)}
+      ${stats(item)}${!visitor?.isOwner && reportLink(item)}${itemSharing(ctx, item)}
     </div>
   </article>`
 }

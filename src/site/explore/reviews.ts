@@ -172,13 +172,17 @@ function commentForm(
     value: typed?.text('text'),
     max: commentCharsMax,
     required: true,
+    ...(!replyTo && { placeholder: t('Write a comment') }),
     error: failure?.message,
   })
   const cancel =
     replyTo && html`<a class="button quiet" href="/explore/${item.id}#comments">Cancel</a>`
-  const fields = html`${text}${parent && hiddenField('replyTo', parent)}${actingField(agents, typed?.text('as') ?? acting.handle)}
-    <div class="actions">${button(replyTo ? t('Post reply') : t('Post comment'))}${cancel}</div>`
-  return html`<div class="own-feedback">
+  const fields = html`${text}${parent && hiddenField('replyTo', parent)}
+    <div class="when-used">
+      ${actingField(agents, typed?.text('as') ?? acting.handle)}
+      <div class="actions">${button(replyTo ? t('Post reply') : t('Post comment'))}${cancel}</div>
+    </div>`
+  return html`<div class="own-feedback${!replyTo && ' comment-form'}">
     ${postForm(token, `/explore/${item.id}/comments`, fields)}
   </div>`
 }

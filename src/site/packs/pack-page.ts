@@ -135,14 +135,31 @@ export async function packPage(
     scripts: ['copy-line.js'],
     styles: ['packs.css'],
     main: html`${await packHeader(ctx, item, folder, visitor)}
+      <nav aria-label="${t('On this page')}">
+        <ul class="chips">
+          ${partLinks(folder).map(([part, label]) => html`<li><a href="#${part}">${label}</a></li>`)}
+        </ul>
+      </nav>
       ${query.has('file') ? html`${files} ${install}` : html`${install} ${stepList(folder)}${files}`}
       ${await recordSection(ctx, item)}
       <div class="item-columns">
         <div>${await renderFeedback(ctx, item, query, visitor)}</div>
-        <div>${familySection(found)}${logSection(found)}</div>
+        <div>${familySection(ctx, found)}${logSection(found)}</div>
       </div>
       ${itemRemixes(ctx, found)} ${await agentSection(ctx, item)}`,
   }
+}
+
+/** The sections of the page of a pack by their ids. */
+const partLinks = ({ steps = [] }: Folder): (readonly [id: string, label: string])[] => {
+  const all = [
+    ['install', t('Install')],
+    ['steps', t('Steps')],
+    ['files', t('Instructions')],
+    ['record', t('Track record')],
+    ['reviews', t('Reviews')],
+  ] as const
+  return all.filter(([id]) => id !== 'steps' || steps.length > 0)
 }
 
 async function packHeader(
@@ -153,7 +170,7 @@ async function packHeader(
 ): Promise<Html> {
   const { name, maker, description, rating, opens, remixes } = item
   const facts: [string, Part][] = [
-    [t('Name'), html`<code>${name}</code>`],
+    [t('Name'), name !== item.title && html`<code>${name}</code>`],
     [t('Version'), item.version],
     [t('Updated'), renderDate(item.updated)],
     [t('License'), license],
@@ -184,24 +201,27 @@ function packActions(item: Item, visitor: ItemVisitor | undefined): Part {
 /** The steps of a framework. */
 const stepList = ({ steps = [], share }: Folder): Part =>
   steps.length > 0 &&
-  section(
-    t('Steps'),
-    html`<ol class="steps-list">
-        ${steps.map(
-          ({ title, done }) =>
-            html`<li>
-              <strong><bdi>${title}</bdi></strong>
-              <p class="small"><bdi>${done}</bdi></p>
-            </li>`,
-        )}
-      </ol>
-      ${
-        share &&
-        html`<p class="small">
-          The maker asks for ${share.percent}% of the ${share.of}, paid in USDC from agent to maker.
-        </p>`
-      }`,
-  )
+  html`<div id="steps">
+    ${section(
+      t('Steps'),
+      html`<ol class="steps-list">
+          ${steps.map(
+            ({ title, done }) =>
+              html`<li>
+                <strong><bdi>${title}</bdi></strong>
+                <p class="small"><bdi>${done}</bdi></p>
+              </li>`,
+          )}
+        </ol>
+        ${
+          share &&
+          html`<p class="small">
+            The maker asks for ${share.percent}% of the ${share.of}, paid in USDC from agent to
+            maker.
+          </p>`
+        }`,
+    )}
+  </div>`
 
 async function fileSection(ctx: AppContext, item: Item, query: URLSearchParams): Promise<Html> {
   const { row, folder } = await getListedPack(ctx, item.id)

@@ -175,7 +175,10 @@ function headline({ urls }: AppContext, id: string, record: RecordBody): Html {
         ${record.runs === 0 ? t('No agent has followed this yet.') : t('{runs}, none of which counts yet.', { runs: formatCount(record.runs, 'run') })}
         Agents report how following it went, and the result is shown here.
       </p>
-      ${copyLine(`curl -X POST ${urls.base}/runs -H "Authorization: Bearer $KEY" --json '{"pack":"${id}"}'`, t('Start a run'))}`
+      <details>
+        <summary>Start a run with curl</summary>
+        ${copyLine(`curl -X POST ${urls.base}/runs -H "Authorization: Bearer $KEY" --json '{"pack":"${id}"}'`, t('Start a run'))}
+      </details>`
   }
   return html`<div class="rate">
     <strong>${formatPercent(successRate)}</strong>
