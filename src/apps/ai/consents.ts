@@ -14,6 +14,9 @@ type ConsentTerms = Pick<Consent, 'uses' | 'dailyCap' | 'margin' | 'isRemembered
 /** The name of what one player has spent in one app, for the cap of a day. */
 export const playerCounter = (app: string, person: string): string => `app:${app}:${person}`
 
+/** The same of an agent in a chat, whose key counts it as well. */
+export const chatCounter = (app: string, agent: string): string => `chat:${app}:${agent}`
+
 const of = (app: string, person: string) => and(eq(consents.app, app), eq(consents.person, person))
 
 /** Keeps what a player has agreed to, instead of what they agreed to before. */

@@ -130,7 +130,8 @@ async function presentAi(ctx: AppContext, app: App, visitor: Visitor): Promise<A
   const uses = await usesOf(ctx, app, 'ai')
   const margin = marginOf(ctx, app)
   const consent = player && (await consents.findConsent(ctx, app.id, player, { uses, margin }))
-  const counter = player && consents.playerCounter(app.id, player.id)
+  const counterOf = visitor.caller ? consents.chatCounter : consents.playerCounter
+  const counter = player && counterOf(app.id, player.id)
   const spent = counter && (await ledger.spentToday(ctx, counter))
   const owner = ownerOf(visitor)
   const balance = owner && (await ledger.balanceOf(ctx, owner))

@@ -16,7 +16,7 @@ import { walletOf } from '../../people/people.ts'
 import { playerOf, type Visitor } from '../../people/session-user.ts'
 import { type App, getVersion, visibleVersion } from '../apps.ts'
 import { type Use, useNames } from '../uses/uses.ts'
-import { findConsent, playerCounter } from './consents.ts'
+import { chatCounter, findConsent, playerCounter } from './consents.ts'
 import { sponsors } from './tables.ts'
 
 export type Sponsor = typeof sponsors.$inferSelect
@@ -186,10 +186,12 @@ export async function findPayer(ctx: AppContext, app: App, visitor: Visitor) {
 async function getPlayerSpender(ctx: AppContext, app: App, visitor: Visitor): Promise<Spender> {
   const { user, caller } = visitor
   if (caller) {
-    return withMargin(ctx, app, payerInChat(ctx, caller, await getTerms(ctx, app, caller.agent)))
+    const max = await getConsentedCap(ctx, app, caller.agent)
+    return withMargin(ctx, app, payerInChat(ctx, caller, chatCounter(app.id, caller.agent.id), max))
   }
   if (!user) throw new ApiError('not_signed_in', { signIn: `${ctx.urls.app}/sign-in` })
-  const { counter, max } = await getTerms(ctx, app, user.person)
+  const counter = playerCounter(app.id, user.person.id)
+  const max = await getConsentedCap(ctx, app, user.person)
   return withMargin(ctx, app, {
     ...spenderOf(walletOf(user.person)),
     callerId: counter,
@@ -205,18 +207,16 @@ function withMargin(ctx: AppContext, app: App, spender: Spender): Spender {
   return { ...spender, margin: { percent, account, item: app.id } }
 }
 
-/** The most that a player has agreed to spend in an app on a day, and its counter. */
-interface Terms {
-  counter: string
-  max: NanoUsd
-}
-
-/** Throws `not_granted`. */
-async function getTerms(ctx: AppContext, app: App, player: { id: string }): Promise<Terms> {
+/** Returns the most that a player has agreed to spend in an app on a day. Throws `not_granted`. */
+async function getConsentedCap(
+  ctx: AppContext,
+  app: App,
+  player: { id: string },
+): Promise<NanoUsd> {
   const terms = { uses: await usesOf(ctx, app, 'ai'), margin: marginOf(ctx, app) }
   const consent = await findConsent(ctx, app.id, player, terms)
   if (!consent) throw new ApiError('not_granted')
-  return { counter: playerCounter(app.id, player.id), max: consent.dailyCap }
+  return consent.dailyCap
 }
 
 /**
@@ -224,7 +224,7 @@ async function getTerms(ctx: AppContext, app: App, player: { id: string }): Prom
  * consent for the app. Throws `key_expired` and `key_rate`, and `not_granted` for the key of a
  * project, whose budget an app cannot share.
  */
-function payerInChat(ctx: AppContext, { key }: Caller, { counter, max }: Terms): Spender {
+function payerInChat(ctx: AppContext, { key }: Caller, counter: string, max: NanoUsd): Spender {
   const { key: _, ...spender } = admitKey(ctx, { ...key, budget: null })
   if (spender.group !== undefined) throw new ApiError('not_granted')
   const ofApp = { counter, owner: 'app', period: 'day' as const, max }

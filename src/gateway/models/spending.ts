@@ -84,17 +84,17 @@ export async function listUsedModels(db: Engine['read'], account: string, limit:
   return rows.map(({ model }) => model)
 }
 
-/** The calls of one account or of one model. */
+/** The calls of one account, of one model, or on one day. */
 interface TopUse {
   name: string
   requests: number
   amount: NanoUsd
 }
 
-/** Returns the accounts or models with the highest charges since a UTC day, highest first. */
+/** Returns the accounts, models or days with the highest charges since a UTC day, highest first. */
 export const listTopUses = (
   { db }: { db: Engine },
-  by: 'account' | 'model',
+  by: 'account' | 'model' | 'day',
   since: string,
   limit: number,
 ): Promise<TopUse[]> =>

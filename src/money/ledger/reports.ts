@@ -51,8 +51,15 @@ export interface DailyAmount {
 }
 
 const used = sumOf(caps.used)
-/** Projects count the spending of their keys once more. */
-const ofKeys = notLike(caps.key, 'project:%')
+/**
+ * Leaves out the counters that count the spending of a key once more: of its project, of an app in
+ * a chat, and of players for whom an agent pays, which is in the counter of that agent.
+ */
+const ofKeys = and(
+  ...['project:%', 'chat:%', 'sponsor:%', 'allowance:%', 'allowance'].map((other) =>
+    notLike(caps.key, other),
+  ),
+)
 
 /**
  * Returns the spending of a counter, or of all keys, on each of some consecutive UTC days, settled

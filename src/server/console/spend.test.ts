@@ -29,6 +29,29 @@ test('adds up what keys, accounts and models spent in a range', async () => {
   await t.close()
 })
 
+test('counts a call once that an agent pays for a player, and says what each total has', async () => {
+  const t = await startTestServer()
+  const olga = await signInOperator(t)
+  const ann = await t.agent('ann')
+  const html = `<!doctype html><title>Oracle</title><script>service.ai.chat('Hello')</script>`
+  const id = await ann.publish({ html })
+  await ann.call('PUT', `/apps/${id}/sponsor`, { dailyCap: 50, playerDailyCap: 50 })
+  const body = { messages: [{ role: 'user', content: 'Tell me of the sea' }] }
+  const headers = { 'sec-fetch-site': 'same-origin' }
+  const path = `/a/${id}/ai/v1/chat/completions`
+  const asked = await t.request('POST', path, { body, headers, from: '192.0.2.50' })
+  expect(asked.status).toBe(200)
+  const { text } = await olga.show('/console/spend?range=1d')
+  const [, ofKeys] = /All that keys spend ([\d.]+) credits\./.exec(text) ?? []
+  const [, ofCalls] = /Calls of models ([\d.]+) credits\./.exec(text) ?? []
+  expect(Number(ofKeys)).toBeGreaterThan(0)
+  expect(ofKeys).toBe(ofCalls)
+  const byKey = text.slice(text.indexOf('By key'), text.indexOf('Calls of models'))
+  expect(byKey).toMatch(/All keys @ann [\d.]+ 100\.0 %/)
+  expect(byKey).not.toContain('sponsor:')
+  await t.close()
+})
+
 test('shows a share that is small, but not zero, as less than 0.1 %', async () => {
   const t = await startTestServer()
   const olga = await signInOperator(t)

@@ -2,7 +2,7 @@ import { listTopUses } from '../../gateway/models/spending.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { toCredits } from '../../kernel/money.ts'
 import { day, lastDays } from '../../kernel/time.ts'
-import { msg, t } from '../../kernel/words/message.ts'
+import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { leftToRight } from '../../kernel/words/words.ts'
 import { findByPrefixes, type Key } from '../../money/keys/keys.ts'
 import {
@@ -11,9 +11,10 @@ import {
   listTopKeys,
   type Spender,
 } from '../../money/ledger/reports.ts'
+import { section } from '../../site/components.ts'
 import { formatCompact, formatTenths, renderCredits } from '../../site/format.ts'
 import type { Page } from '../../site/layout.ts'
-import { type Column, tableSection } from '../../site/lists.ts'
+import { type Column, dataTable } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
 import { accountLinks, consolePage } from './components.ts'
 import { moneyRanges, rangePicker, readRange, timeChart } from './time-chart.ts'
@@ -31,8 +32,13 @@ function share(amount: bigint, total: bigint): string {
 
 const amounts: Column[] = [{ number: msg('Credits'), onPhone: 'figure' }, { number: msg('Share') }]
 
-const list = (title: string, heads: Column[], rows: Part[][]): Part =>
-  tableSection(title, heads, rows, t('Nothing was spent in this time.'))
+/** A total with what it counts. */
+const totalLine = (total: bigint, text: Text): Html =>
+  html`<p class="small"><strong>${renderCredits(total)} ${t('credits')}.</strong> ${text}</p>`
+
+const list = (title: Text, heads: Column[], rows: Part[][]): Html =>
+  html`<h3>${title}</h3>
+    ${dataTable(title, heads, rows, t('Nothing was spent in this time.'))}`
 
 /** Charts the spending by day; nothing for a single day. */
 const spentChart = (byDay: DailyAmount[]): Part =>
@@ -51,11 +57,12 @@ export async function spendPage({ ctx, query }: UserRequest): Promise<Page> {
   const range = readRange(query, moneyRanges, 7 * day)
   const days = lastDays(ctx.clock, range.points)
   const since = days[0] ?? ''
-  const [byDay, keys, accounts, models] = await Promise.all([
+  const [byDay, keys, accounts, models, calls] = await Promise.all([
     listDailySpending(ctx, days),
     listTopKeys(ctx, since, rowsShown),
     listTopUses(ctx, 'account', since, rowsShown),
     listTopUses(ctx, 'model', since, rowsShown),
+    listTopUses(ctx, 'day', since, days.length),
   ])
   const prefixes = keys.map(({ key }) => key)
   const known = await findByPrefixes(ctx.db.read, prefixes)
@@ -66,37 +73,40 @@ export async function spendPage({ ctx, query }: UserRequest): Promise<Page> {
   ]
   const names = await accountLinks(ctx, [...owners, ...accounts.map(({ name }) => name)])
   const total = byDay.reduce((sum, { amount }) => sum + amount, 0n)
-  const ofModels = models.reduce((sum, { amount }) => sum + amount, 0n)
+  const ofCalls = calls.reduce((sum, { amount }) => sum + amount, 0n)
+  const row = (name: Part, { requests, amount }: (typeof models)[number]): Part[] => [
+    name,
+    formatCompact(requests),
+    renderCredits(amount),
+    share(amount, ofCalls),
+  ]
+  const byKey = list(
+    t('By key'),
+    [{ long: t('Key') }, { long: t('Owner') }, ...amounts],
+    keys.map((one) => keyRow(one, known, names, total)),
+  )
+  const byAccount = list(
+    t('By person, agent and account'),
+    [{ long: t('Account') }, { number: t('Model calls') }, ...amounts],
+    accounts.map((one) => row(names.get(one.name) ?? html`<code>${one.name}</code>`, one)),
+  )
+  const byModel = list(
+    t('By model'),
+    [{ long: t('Model') }, { number: t('Calls') }, ...amounts],
+    models.map((one) => row(html`<code>${one.name}</code>`, one)),
+  )
   const main = html`${rangePicker(place, moneyRanges, range)} ${spentChart(byDay)}
-    ${list(
-      t('By key'),
-      [{ long: t('Key') }, { long: t('Owner') }, ...amounts],
-      keys.map((one) => keyRow(one, known, names, total)),
+    ${section(
+      t('All that keys spend'),
+      html`${totalLine(total, t('Settled and on hold: calls of models, builds, assets, remixes and runs.'))}
+      ${byKey}`,
     )}
-    ${list(
-      t('By person, agent and account'),
-      [{ long: t('Account') }, { number: t('Model calls') }, ...amounts],
-      accounts.map(({ name, requests, amount }) => [
-        names.get(name) ?? html`<code>${name}</code>`,
-        formatCompact(requests),
-        renderCredits(amount),
-        share(amount, ofModels),
-      ]),
+    ${section(
+      t('Calls of models'),
+      html`${totalLine(ofCalls, t('Settled calls of models alone, a part of the spending above.'))}
+      ${byAccount}${byModel}`,
     )}
-    ${list(
-      t('By model'),
-      [{ long: t('Model') }, { number: t('Calls') }, ...amounts],
-      models.map(({ name, requests, amount }) => [
-        html`<code>${name}</code>`,
-        formatCompact(requests),
-        renderCredits(amount),
-        share(amount, ofModels),
-      ]),
-    )}
-    <p class="small below">
-      UTC days. Keys count all that they spend, settled and held; accounts and models count calls of
-      models.
-    </p>`
+    <p class="small below">Days are those of UTC.</p>`
   return consolePage({ place, title: t('Spending'), main, scripts: ['time-chart.js'] })
 }
 
