@@ -25,11 +25,15 @@ const rowsPerInsert = 200
 const embeddedLabels = async (): Promise<Set<string>> =>
   new Set((await embeddedLibraries()).map(labelOf))
 
-/** Adds an unpacked package. Throws TarballError when it is there, or the store is full. */
+/**
+ * Adds an unpacked package, and records that in the same transaction. Throws TarballError when it
+ * is there, or the store is full.
+ */
 export async function addLibrary(
   stores: Stores,
   library: UnpackedLibrary,
   source: 'added' | 'fetched' = 'added',
+  record?: (db: Db) => Promise<void>,
 ): Promise<void> {
   const { name, version, license, files } = library
   const label = labelOf(library)
@@ -50,6 +54,7 @@ export async function addLibrary(
     for (let at = 0; at < rows.length; at += rowsPerInsert) {
       await db.insert(libraryFiles).values(rows.slice(at, at + rowsPerInsert))
     }
+    await record?.(db)
   })
 }
 

@@ -100,7 +100,7 @@ async function findVersion(registry: string, name: string, range: string): Promi
  * Downloads the tarball of a package version from an npm registry and checks its integrity. The
  * operator chose the registry, so it may be in a private network. Throws TarballError.
  */
-export async function downloadTarball(
+async function downloadTarball(
   registry: string,
   name: string,
   version: string,
@@ -121,6 +121,20 @@ export async function downloadTarball(
   const tarball = await read(at, `${name}@${version}`, bounds)
   if (matchesIntegrity(tarball, integrity)) return tarball
   throw new TarballError(`The tarball of ${name}@${version} does not match its integrity.`)
+}
+
+/** Downloads a package version and reads it in a process of its own. Throws TarballError. */
+export async function downloadLibrary(
+  registry: string,
+  name: string,
+  version: string,
+  bounds?: DownloadBounds,
+): Promise<UnpackedLibrary> {
+  const packed = await downloadTarball(registry, name, version, bounds)
+  const library = await tarballReader.read(packed)
+  // The package.json of a tarball can name another package.
+  if (labelOf(library) === `${name}@${version}`) return library
+  throw new TarballError(`The tarball of ${name}@${version} is of another package.`)
 }
 
 async function read(
@@ -280,13 +294,6 @@ export class LibraryFetcher {
 
   async #add(stores: Stores, name: string, version: string): Promise<void> {
     const bounds = { bytesMax: fetchedBytesMax, isSameOrigin: true }
-    const library = await tarballReader.read(
-      await downloadTarball(this.registry, name, version, bounds),
-    )
-    // The package.json of a tarball can name another package.
-    if (labelOf(library) !== `${name}@${version}`) {
-      throw new TarballError(`The tarball of ${name}@${version} is of another package.`)
-    }
-    await addLibrary(stores, library, 'fetched')
+    await addLibrary(stores, await downloadLibrary(this.registry, name, version, bounds), 'fetched')
   }
 }

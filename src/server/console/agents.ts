@@ -31,8 +31,6 @@ import {
   appTable,
   badge,
   consolePage,
-  decisionList,
-  type DecisionOption,
   type Fact,
   factLines,
   getCredits,
@@ -42,6 +40,7 @@ import {
   searchForm,
   suspensionFact,
 } from './components.ts'
+import { decisionList, type DecisionOption } from './decisions.ts'
 import { accountKeysPath } from './keys.ts'
 
 const rowsShown = 30

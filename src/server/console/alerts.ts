@@ -18,7 +18,7 @@ import {
   type SharedCondition,
 } from '../operator/alerts.ts'
 import { testAlert } from '../operator/operations.ts'
-import { badge, consolePage, silentNote } from './components.ts'
+import { badge, consolePage, silentNote, statusLine } from './components.ts'
 
 const place = '/console/alerts'
 
@@ -84,14 +84,9 @@ export async function alertsPage(req: UserRequest, message?: string): Promise<Pa
   const summary = firing.length > 0 ? formatCount(firing.length, 'alert') : t('No alerts')
   const sent = query.get('sent') === 'test' && notice(t('The receiver accepted the test.'))
   const main = html`${sent || undefined} ${silentNote(others)}
-    <p class="status-line${firing.length > 0 && ' bad'}">
-      <strong>${summary}</strong>
-      <span
-        >Each condition is checked every minute. An alert is sent once, and once when it ends.</span
-      >
-    </p>
-    ${dataTable(t('Alerts'), heads, shown.map(row))}
-    ${section(t('Webhook'), receiver(req, token, hasReceiver))}`
+  ${statusLine(summary, t('Each condition is checked every minute. An alert is sent once, and once when it ends.'), firing.length > 0)}
+  ${dataTable(t('Alerts'), heads, shown.map(row))}
+  ${section(t('Webhook'), receiver(req, token, hasReceiver))}`
   return consolePage({ place, title: t('Alerts'), message, main, scripts: ['copy-line.js'] })
 }
 

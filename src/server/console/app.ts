@@ -39,14 +39,13 @@ import { decisionHistory } from './audit.ts'
 import {
   badge,
   consolePage,
-  decisionList,
-  type DecisionOption,
   type Fact,
   factLines,
   openReports,
   ownerLink,
   stateBadge,
 } from './components.ts'
+import { decisionList, type DecisionOption } from './decisions.ts'
 import { caseFindings, caseImage } from './queue.ts'
 
 /** The stored reason starts with the verdict. */

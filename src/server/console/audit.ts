@@ -13,6 +13,7 @@ import { consolePage, ownerLink, searchCharsMax, searchForm, settingLink } from 
 
 /** Labels of the actions in the audit log. */
 const auditActions: Partial<Record<string, Text>> = {
+  'add library': msg('Library added'),
   allow: msg('Limit lifted'),
   audience: msg('Audience changed'),
   backup: msg('Backup created'),

@@ -1,6 +1,7 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html } from '../../kernel/html.ts'
 import { msg, t } from '../../kernel/words/message.ts'
+import { section } from '../../site/components.ts'
 import { formatBytes, formatCount, renderDateTime } from '../../site/format.ts'
 import { alert, button, confirmDialog, notice, postForm } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
@@ -11,7 +12,7 @@ import type { BackupInfo } from '../../store/backups.ts'
 import { describeArchives } from '../operator/archives.ts'
 import type { CommandResult } from '../operator/command-result.ts'
 import { listBackups, newest as newestArchive } from '../operator/console-backups.ts'
-import { badge, consolePage } from './components.ts'
+import { badge, consolePage, settingLink, statusLine } from './components.ts'
 
 /** A restore with a question before it. */
 const restoreDialog = (target: string, time: Html): Html =>
@@ -23,6 +24,8 @@ const restoreDialog = (target: string, time: Html): Html =>
       'The server verifies the backup, restarts with it, and is away for a few seconds. What changed since then is gone from the site, balances included. The present data stays whole in a folder beside it.',
     ),
     submit: { name: 'act', value: 'restore' },
+    // The present data stays.
+    isDestructive: false,
   })
 
 function backupActions(token: string, { name, manifest }: BackupInfo): Html {
@@ -66,10 +69,14 @@ type Archives = Awaited<ReturnType<typeof describeArchives>>
 /** The newest of the backups that the server writes to BACKUP_TO. */
 function encryptedBackups({ config, state }: AppContext, token: string, archives: Archives): Html {
   if (!archives) {
-    return html`<p class="small">
-      Set <code>BACKUP_TO</code> to a folder on another disk or to <code>s3://bucket/prefix</code>,
-      and <code>BACKUP_PASSPHRASE</code>. The server then writes encrypted backups by itself.
-    </p>`
+    return html`<p>
+        The server can write an encrypted backup by itself, to a folder on another disk or to a
+        bucket. Set these two in the environment or in berth.toml, and restart Berth:
+      </p>
+      <ul>
+        <li>${settingLink('BACKUP_TO')}: a folder, or <code>s3://bucket/prefix</code></li>
+        <li>${settingLink('BACKUP_PASSPHRASE')}: at least 12 characters, kept elsewhere too</li>
+      </ul>`
   }
   const { newest, isOld, text } = archives
   const outcome = state.backupWork.results.get(newestArchive)
@@ -102,13 +109,15 @@ function encryptedBackups({ config, state }: AppContext, token: string, archives
 const previousData = ([newest, ...others]: string[]): Html | undefined =>
   newest === undefined
     ? undefined
-    : html`<h2>Data before a restore</h2>
-        <p class="small">
+    : section(
+        t('Data before a restore'),
+        html`<p class="small">
           The data before the last restore is in <code>${newest}</code> in the data
           folder${others.length > 0 && html`, beside ${formatCount(others.length, 'older folder')}`}.
           Delete it on the disk once everything works. To go back, stop the server and move its
           content into the data folder.
-        </p>`
+        </p>`,
+      )
 
 const workLabels = {
   made: msg('Creating a backup'),
@@ -117,10 +126,30 @@ const workLabels = {
   restored: msg('Verifying a backup to restore it'),
 }
 
+/** Says how old the newest backup is, and what it protects from. */
+function backupStatus(backups: BackupInfo[], archives: Archives): Html {
+  if (archives?.newest) {
+    const at = renderDateTime(archiveTime(archives.newest.name))
+    const meaning = archives.isOld
+      ? t('Encrypted, but older than it should be.')
+      : t('Encrypted, written by the server.')
+    return statusLine(html`${t('Last backup')} ${at}`, meaning, archives.isOld)
+  }
+  const [newest] = backups.flatMap(({ manifest }) => manifest ?? [])
+  const setUp = html`<a href="#encrypted">${t('Set up encrypted backups')}</a>`
+  return newest
+    ? statusLine(
+        html`${t('Last backup')} ${renderDateTime(newest.created)}`,
+        html`On the disk of this server only, and not encrypted. ${setUp}`,
+        true,
+      )
+    : statusLine(t('No backup yet'), html`If this disk fails, everything is lost. ${setUp}`, true)
+}
+
+/** Renders the state of the backups, their list, and the encrypted ones. */
 export async function backupsPage({ ctx, token }: UserRequest, message?: string): Promise<Page> {
   const { backups, previous, running, results } = await listBackups(ctx)
   const archives = await describeArchives(ctx)
-  const make = postForm(token, '/console/backups', html`${button(t('Create backup'))}`)
   const shown = backups.filter(({ name }) => name !== running?.name || running.what !== 'made')
   const items = shown.map((backup) => item(token, backup, results.get(backup.name)))
   const none =
@@ -129,18 +158,29 @@ export async function backupsPage({ ctx, token }: UserRequest, message?: string)
     running && notice(html`${workLabels[running.what]} since ${renderDateTime(running.since)}.`)
   const whole = html`${works} ${itemList(items, none)}`
   const main = ctx.db.file
-    ? html`<h2>Encrypted backups</h2>
-        ${encryptedBackups(ctx, token, archives)}
-        <h2>Backups on this disk</h2>
-        ${make} ${running ? html`<auto-refresh data-seconds="1">${whole}</auto-refresh>` : whole}
-        <p class="small below">
-          They are stored in <code>backups</code> in the data folder. Verifying a backup changes
-          nothing. On another machine, unpack a download and run <code>berth restore</code> with its
-          folder.
-        </p>
+    ? html`${backupStatus(shown, archives)}
+        ${section(
+          t('Backups on this disk'),
+          html`${running ? html`<auto-refresh data-seconds="1">${whole}</auto-refresh>` : whole}
+            <p class="small below">
+              They are in the folder <code>backups</code> of the data folder. Verifying a backup
+              changes nothing. On another machine, unpack a download and run
+              <code>berth restore</code> with its folder.
+            </p>`,
+        )}
+        <section id="encrypted">
+          <h2>Encrypted backups</h2>
+          ${encryptedBackups(ctx, token, archives)}
+        </section>
         ${previousData(previous)}`
     : html`<p>Backups are not available on PostgreSQL. Use pg_dump and copy the data folder.</p>
         ${whole}`
-  const place = '/console/backups'
-  return consolePage({ place, title: t('Backups'), message, main, scripts: ['auto-refresh.js'] })
+  return consolePage({
+    place: '/console/backups',
+    title: t('Backups'),
+    action: ctx.db.file && postForm(token, '/console/backups', button(t('Create backup')), 'act'),
+    message,
+    main,
+    scripts: ['auto-refresh.js'],
+  })
 }

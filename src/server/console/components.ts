@@ -5,7 +5,6 @@ import { stateOf } from '../../apps/present.ts'
 import type { SettingName } from '../../kernel/config/settings.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
-import { decisionReasonCharsMax } from '../../kernel/limits.ts'
 import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { accountOf, type Owner } from '../../money/ledger/accounts.ts'
 import { findByHandle, findHandles } from '../../people/agents/agents.ts'
@@ -18,11 +17,10 @@ import {
   renderDateTime,
   renderWireCredits,
 } from '../../site/format.ts'
-import { alert, button, confirmDialog, postForm, textArea } from '../../site/forms.ts'
+import { alert } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { dataTable, searchField, sideNav } from '../../site/lists.ts'
 import { wireWord } from '../../site/wire-words.ts'
-import type { Decision } from '../operator/decisions.ts'
 import { creditsOf } from '../operator/grants.ts'
 import type { Collected, ServerState } from '../operator/servers.ts'
 import { settingName } from './setting-names.ts'
@@ -136,6 +134,32 @@ export const settingLink = (name: SettingName): Html =>
 
 export type Fact = readonly [name: Text, value: Part]
 
+/** The state of what a page is about, and then what that means. */
+export const statusLine = (state: Part, meaning: Part, isBad = false): Html =>
+  html`<p class="status-line${isBad && ' bad'}">
+    <strong>${state}</strong> <span>${meaning}</span>
+  </p>`
+
+/**
+ * A button that opens a form above the page, without a script. After an error the form stands in
+ * the page instead, with what was typed.
+ */
+export function formDialog(
+  label: Text,
+  form: Part,
+  isFailed: boolean,
+): { open: Part; failed: Part } {
+  const id = 'form-dialog'
+  if (isFailed) return { open: false, failed: section(label, form) }
+  return {
+    open: html`<button type="button" class="button" popovertarget="${id}">${label}</button>
+      <div class="confirm-dialog" id="${id}" popover role="dialog" aria-label="${label}">
+        ${form}
+      </div>`,
+    failed: false,
+  }
+}
+
 /** The facts of one subject, a line each. */
 export const factLines = (facts: readonly Fact[]): Html =>
   html`<dl class="fact-lines">
@@ -198,87 +222,6 @@ export const openReports = (reports: Report[]): Part =>
       )}
     </ul>`,
   )
-
-/** A decision that a page offers, with its effect. */
-export interface DecisionOption {
-  name: Decision | 'grant' | 'deny'
-  label: Text
-  effect: Text
-  /** The hint of its reason. A decision without it asks for none. */
-  reason?: Text
-  isRequired?: boolean
-  /** It takes something away: its button is red. */
-  isDestructive?: boolean
-}
-
-interface DecisionList {
-  action: string
-  /** The decision that was rejected. Others keep its typed reason, as it may no longer apply. */
-  failed?: { name: string; why: string; error: string | undefined } | undefined
-}
-
-/**
- * The decisions about an item, each with its effect. A decision with a reason asks for it after the
- * press, and shows its form where it was rejected. Nothing needs a script.
- */
-export function decisionList(
-  token: string,
-  { action, failed }: DecisionList,
-  options: DecisionOption[],
-): Part {
-  const row = (option: DecisionOption): Html => {
-    const { name, label, effect, isDestructive = false } = option
-    const submit = { name: 'decision', value: name }
-    const style = isDestructive ? 'quiet danger' : 'quiet'
-    const isFailed = failed?.name === name
-    const press =
-      option.reason === undefined
-        ? button(label, style, submit)
-        : isFailed
-          ? html`${reasonField(option, failed.why, failed.error)}
-              <div class="actions">
-                ${button(label, isDestructive ? 'danger' : '', submit)}
-                <a class="button quiet" href="${action}">Cancel</a>
-              </div>`
-          : confirmDialog({
-              label,
-              question: `${label}?`,
-              consequence: effect,
-              fields: reasonField(option, failed?.why),
-              submit,
-              isDestructive,
-            })
-    return html`<li class="${isFailed && 'failed'}">
-      <div>
-        <strong>${label}</strong>
-        <p class="small">${effect}</p>
-        ${isFailed && option.reason === undefined && alert(failed.error)}
-      </div>
-      ${postForm(token, action, press, isFailed ? 'form' : 'inline')}
-    </li>`
-  }
-  return (
-    options.length > 0 &&
-    html`<ul class="decisions">
-      ${options.map(row)}
-    </ul>`
-  )
-}
-
-const reasonField = (
-  { reason, isRequired = false }: DecisionOption,
-  why?: string,
-  error?: string,
-): Html =>
-  textArea({
-    label: isRequired ? t('Reason') : t('Reason (optional)'),
-    name: 'why',
-    value: why,
-    hint: reason ?? '',
-    error,
-    max: decisionReasonCharsMax,
-    required: isRequired,
-  })
 
 export const appTable = (apps: App[]): Part =>
   dataTable(

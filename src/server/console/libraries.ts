@@ -1,21 +1,38 @@
 import { countAllApps } from '../../apps/libraries/added.ts'
 import { bytesOf, labelOf, type Library } from '../../apps/libraries/library.ts'
-import { html, type Part } from '../../kernel/html.ts'
-import { t, type Text } from '../../kernel/words/message.ts'
-import { withQuery } from '../../site/components.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
+import { msg, t } from '../../kernel/words/message.ts'
+import { searchTerm, withQuery } from '../../site/components.ts'
 import { form } from '../../site/form.ts'
-import { formatBytes, formatCompact } from '../../site/format.ts'
-import { confirmDialog, hiddenField, postForm } from '../../site/forms.ts'
+import { formatBytes, formatCount } from '../../site/format.ts'
+import {
+  button,
+  confirmDialog,
+  type Form,
+  hiddenField,
+  inputField,
+  notice,
+  postForm,
+} from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
-import { dataTable } from '../../site/lists.ts'
+import {
+  type Cell,
+  type Column,
+  dataTable,
+  emptyState,
+  numberPager,
+  paginate,
+  usual,
+} from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
 import { wireWord } from '../../site/wire-words.ts'
-import { removeLibrary } from '../operator/operations.ts'
-import { consolePage } from './components.ts'
+import { addLibrary, removeLibrary } from '../operator/library-operations.ts'
+import { consolePage, formDialog, searchCharsMax, searchForm, statusLine } from './components.ts'
 
 const place = '/console/libraries'
+const rowsShown = 50
 
-function libraryRow(token: string, library: Library, apps: number): Part[] {
+function libraryRow(token: string, library: Library, apps: number): Cell[] {
   const label = labelOf(library)
   const remove = confirmDialog({
     label: t('Remove'),
@@ -29,8 +46,8 @@ function libraryRow(token: string, library: Library, apps: number): Part[] {
       ><bdi>${library.license}</bdi></a
     >`,
     formatBytes(bytesOf(library)),
-    formatCompact(apps),
-    wireWord(library.source),
+    apps === 0 ? usual('0') : formatCount(apps, 'app'),
+    library.source === 'embedded' ? usual(t('program')) : wireWord(library.source),
     // A library of the binary, or one that apps use, cannot be removed.
     library.source !== 'embedded' &&
       apps === 0 &&
@@ -38,50 +55,100 @@ function libraryRow(token: string, library: Library, apps: number): Part[] {
   ]
 }
 
-/** Lists the libraries that pages can load. Those of the program that no app uses are folded. */
-export async function librariesPage({ ctx, token }: UserRequest, message?: string): Promise<Page> {
+const heads: Column[] = [
+  { long: msg('Library') },
+  { long: msg('License') },
+  { number: msg('Size') },
+  { number: msg('Apps'), onPhone: 'figure' },
+  { capitalized: msg('Source') },
+  { unseen: msg('Actions') },
+]
+
+/** The form that adds a package of the npm registry. */
+const addForm = (token: string, typed: Form | undefined): Html =>
+  postForm(
+    token,
+    place,
+    html`${hiddenField('act', 'add')}${inputField({
+      label: t('npm package'),
+      name: 'name',
+      value: typed?.text('name'),
+      hint: t('For example three, or @react-three/fiber.'),
+    })}${inputField({
+      label: t('Version'),
+      name: 'version',
+      value: typed?.text('version'),
+      hint: t('An exact version, such as 0.180.0.'),
+      max: 80,
+    })}${button(t('Add library'))}`,
+  )
+
+/** Lists the libraries that pages can load, those that apps use most first. */
+export async function librariesPage(
+  { ctx, token, query }: UserRequest,
+  message?: string,
+  submitted?: Form,
+): Promise<Page> {
+  const q = searchTerm(query, searchCharsMax)
   const all = await ctx.libraries.list()
   const apps = await countAllApps(ctx, all)
   const countOf = (library: Library): number => apps.get(library) ?? 0
-  const isUnused = (library: Library): boolean =>
-    library.source === 'embedded' && countOf(library) === 0
-  const heads = [
-    { long: t('Library') },
-    { long: t('License') },
-    { number: t('Size') },
-    { number: t('Apps') },
-    { capitalized: t('Source') },
-    { unseen: t('Actions') },
-  ]
-  const table = (title: Text, libraries: Library[]): Part =>
-    dataTable(
-      title,
-      heads,
-      libraries.map((library) => libraryRow(token, library, countOf(library))),
-      t('No app uses a library yet.'),
+  const found = all
+    .filter((library) =>
+      labelOf(library)
+        .toLowerCase()
+        .includes(q?.toLowerCase() ?? ''),
     )
-  const unused = all.filter(isUnused)
-  const main = html`<div class="libraries">
-      ${table(
+    .toSorted((a, b) => countOf(b) - countOf(a))
+  const shown = paginate(query, found, rowsShown)
+  const none = emptyState(
+    t('No libraries found'),
+    t('Add the package, or search for a part of its name.'),
+  )
+  const typed = submitted?.text('act') === 'add' ? submitted : undefined
+  const add = formDialog(t('Add a library'), addForm(token, typed), typed !== undefined)
+  const own = all.filter(({ source }) => source !== 'embedded').length
+  const main = html`${addedNotice(query.get('added'))}${add.failed}
+    ${statusLine(
+      formatCount(all.length, 'library', 'libraries'),
+      t(
+        '{embedded} are part of this program, {own} were added. Those that apps use cannot be removed.',
+        {
+          embedded: all.length - own,
+          own,
+        },
+      ),
+    )}
+    ${searchForm(place, t('Search by name'), q)}
+    <div class="libraries">
+      ${dataTable(
         t('Libraries'),
-        all.filter((library) => !isUnused(library)),
+        heads,
+        shown.rows.map((library) => libraryRow(token, library, countOf(library))),
+        none,
       )}
-      ${
-        unused.length > 0 &&
-        html`<details>
-          <summary>
-            ${t('Libraries of the program that no app uses ({length})', { length: unused.length })}
-          </summary>
-          ${table(t('Libraries of the program'), unused)}
-        </details>`
-      }
     </div>
-    <p class="small below">
-      <code>berth libraries add three@0.170.0</code> adds one. Libraries of the program, and those
-      that apps use, cannot be removed.
-    </p>`
+    ${numberPager(place, shown, { q })}`
   const lead = t('The npm packages that pages load by the addresses of CDNs.')
-  return consolePage({ place, title: t('Libraries'), lead, message, main })
+  return consolePage({
+    place,
+    title: t('Libraries'),
+    lead,
+    action: add.open,
+    message,
+    main,
+  })
 }
 
-export const libraryForm = form(removeLibrary, { then: place })
+const addedNotice = (label: string | null): Part =>
+  label !== null && notice(t('{label} can be loaded now.', { label: label.slice(0, 120) }))
+
+/** Returns the form that adds a package, or removes a library that no app uses. */
+export function libraryForm(sent: Form) {
+  if (sent.text('act') !== 'add') return form(removeLibrary, { then: place })
+  const label = `${sent.text('name').trim()}@${sent.text('version').trim()}`
+  return form(addLibrary, {
+    fields: () => ({ library: label }),
+    then: withQuery(place, { added: label, q: sent.text('name').trim() }),
+  })
+}

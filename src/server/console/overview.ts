@@ -6,12 +6,11 @@ import { toCredits, toUsd } from '../../kernel/money.ts'
 import { readObservations } from '../../kernel/state/observations.ts'
 import { minute } from '../../kernel/time.ts'
 import { msg, t, type Text } from '../../kernel/words/message.ts'
-import { listDailyIncome, readTotals } from '../../money/ledger/reports.ts'
+import { readTotals } from '../../money/ledger/reports.ts'
 import { openMethods } from '../../money/payments/coins/method.ts'
 import { countAgents } from '../../people/agents/agents.ts'
 import { countPeople } from '../../people/people.ts'
-import { spendingChart } from '../../site/chart.ts'
-import { section, statList } from '../../site/components.ts'
+import { statList } from '../../site/components.ts'
 import {
   formatBytes,
   formatCompact,
@@ -97,15 +96,26 @@ async function checklist(ctx: AppContext, token: string): Promise<Part> {
   if (!ctx.config.setupChecklist) return false
   const steps = await readChecklist(ctx)
   if (steps.every(({ isDone }) => isDone)) return false
-  const done = steps.filter(({ isDone }) => isDone).length
+  const [done, open] = [steps.filter(({ isDone }) => isDone), steps.filter(({ isDone }) => !isDone)]
   const hide = html`${hiddenField('value', 'off')}${hiddenField('act', 'set')}${button(t('Hide checklist'), 'quiet slim')}`
   return html`<section class="checklist" aria-labelledby="checklist">
-    <h2 id="checklist">Set up this server <span class="small">${done} of ${steps.length}</span></h2>
+    <h2 id="checklist">
+      Set up this server <span class="small">${done.length} of ${steps.length}</span>
+    </h2>
     <details class="folded">
       <summary>Show the steps</summary>
       <ul>
-        ${steps.map(stepItem)}
+        ${open.map(stepItem)}
       </ul>
+      ${
+        done.length > 0 &&
+        html`<details>
+          <summary>${t('Done ({length})', { length: done.length })}</summary>
+          <ul>
+            ${done.map(stepItem)}
+          </ul>
+        </details>`
+      }
       ${postForm(token, '/console/settings/SETUP_CHECKLIST', hide, 'inline')}
     </details>
   </section>`
@@ -146,7 +156,6 @@ async function healthLine(ctx: AppContext, upstreams: SharedHealth[]): Promise<H
   </dl>`
 }
 
-const daysShown = 30
 const place = '/console'
 
 /** Renders the current state, and the traffic of a span of time. */
@@ -154,12 +163,11 @@ export async function overviewPage({ ctx, query, token }: UserRequest): Promise<
   const states = await serverStates.collect(ctx, null)
   const range = readRange(query, historyRanges, ctx.clock.now() - (await historyStart(ctx)))
   const upstreams = sumHealth(states)
-  const [setup, health, points, stats, days] = await Promise.all([
+  const [setup, health, points, stats] = await Promise.all([
     checklist(ctx, token),
     healthLine(ctx, upstreams),
     listMetrics(ctx, range),
-    getStats(ctx, upstreams),
-    listDailyIncome(ctx, daysShown),
+    getStats(ctx),
   ])
   const main = html`${setup}<auto-refresh data-seconds="10"
       >${silentNote(states)} ${health} ${rangePicker(place, historyRanges, range)} ${charts(points)}
@@ -171,12 +179,7 @@ export async function overviewPage({ ctx, query, token }: UserRequest): Promise<
         </p>`
       }
       ${statList([...stats, ...ownStats(states)])} ${serverSection(states)}</auto-refresh
-    >
-    ${section(
-      t('Income by day'),
-      html`<p class="small">Income of this server, without the makers’ shares of remixes.</p>
-        ${spendingChart(days)}`,
-    )}`
+    >`
   return consolePage({
     place,
     title: t('Overview'),
@@ -185,7 +188,7 @@ export async function overviewPage({ ctx, query, token }: UserRequest): Promise<
   })
 }
 
-/** The charts of the traffic; those of the process are folded on a phone. */
+/** The charts of the traffic; those of the process are folded. */
 function charts(points: MetricsPoint[]): Html {
   const times = points.map(({ at }) => at)
   const shown = points.map((point) => ({ ...point, income: toCredits(point.income) }))
@@ -205,7 +208,7 @@ function charts(points: MetricsPoint[]): Html {
       ${chart(t('Errors'), '%', line('5xx', 'danger', 'serverErrorPercent'), line('4xx', 'quiet', 'clientErrorPercent'))}
       ${chart(t('Income'), 'cr', line(t('Income'), 'accent', 'income'))}
     </div>
-    <details class="folded">
+    <details>
       <summary>Jobs, disk, lag and upstreams</summary>
       <div class="charts">
         ${chart(t('Jobs'), '', line(t('Jobs'), 'accent', 'jobs'))}
@@ -218,29 +221,15 @@ function charts(points: MetricsPoint[]): Html {
 
 type Stats = [name: Text, value: Part][]
 
-async function getStats(ctx: AppContext, upstreams: SharedHealth[]): Promise<Stats> {
-  const [{ balance, held }, jobs, agents, people, problem] = await Promise.all([
+/** Facts of this moment that the health line does not have. */
+async function getStats(ctx: AppContext): Promise<Stats> {
+  const [{ balance, held }, agents, people, problem] = await Promise.all([
     readTotals(ctx),
-    countByQueue(ctx),
     countAgents(ctx),
     countPeople(ctx),
     ctx.storage.problem(),
   ])
-  const paused = upstreams.filter(({ state }) => state !== 'closed').length
-  const open = (state: string) =>
-    jobs.reduce((sum, one) => sum + (one.state === state ? one.count : 0), 0)
   return [
-    [
-      t('Upstreams'),
-      html`<a href="/console/upstreams">${upstreams.length}, ${paused || t('none')} paused</a>`,
-    ],
-    [
-      t('Jobs'),
-      t('{open} running, {open2} queued', {
-        open: formatCompact(open('running')),
-        open2: formatCompact(open('queued')),
-      }),
-    ],
     [t('Agents'), html`<a href="/console/agents">${formatCompact(agents)}</a>`],
     [t('People'), html`<a href="/console/people">${formatCompact(people)}</a>`],
     [

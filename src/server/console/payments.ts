@@ -3,6 +3,7 @@ import { makeCursor } from '../../kernel/cursor.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { csvRowsMax } from '../../kernel/limits.ts'
 import { formatDecimal, toUsd } from '../../kernel/money.ts'
+import { utcDay } from '../../kernel/time.ts'
 import { msg, t } from '../../kernel/words/message.ts'
 import { type InvoiceWithPayments, listInvoices } from '../../money/payments/coins/invoices.ts'
 import { coinOf, formatUnits } from '../../money/payments/coins/method.ts'
@@ -12,14 +13,14 @@ import { readWatchers, type WatcherHealth } from '../../money/payments/coins/wat
 import type { ServerHealth } from '../../money/payments/server-pool.ts'
 import { listNewest, type PaymentRow } from '../../money/payments/x402/rows.ts'
 import type { PaymentHealth } from '../../money/payments/x402/x402.ts'
-import { section } from '../../site/components.ts'
+import { section, statList } from '../../site/components.ts'
 import { form } from '../../site/form.ts'
 import { formatNumber, renderDateTime } from '../../site/format.ts'
 import { button, hiddenField, inputField, postForm } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { createdCursor, cursorPager, dataTable, tableSection } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
-import { invoiceBadge } from '../../site/wallet/invoice.ts'
+import { invoiceBadge, nameNetwork } from '../../site/wallet/invoice.ts'
 import { creditPayment } from '../operator/operations.ts'
 import { chainServers, type Collected } from '../operator/servers.ts'
 import { type Income, incomeByDay } from '../operator/topups.ts'
@@ -49,7 +50,10 @@ export async function x402Section({ x402, db }: AppContext): Promise<Part> {
   if (!x402)
     return section(
       t('Agents'),
-      html`<p class="small">Agents cannot pay. Set ${settingLink('X402_PAY_TO')}.</p>`,
+      html`<p class="small">
+        Agents cannot pay by x402. Set this in the environment or berth.toml and restart Berth:
+        ${settingLink('X402_PAY_TO')}.
+      </p>`,
     )
   const [health, payments] = await Promise.all([
     x402.health(),
@@ -81,11 +85,10 @@ const units = (amount: string, asset: string): string =>
   `${formatUnits(BigInt(amount), coinOf(asset)?.decimals ?? 0)} ${asset}`
 const usd = (amount: bigint): string => `$${formatDecimal(toUsd(amount))}`
 
-const watcherRow = ({ network, ok, lastPollAt, problem, cursor }: WatcherHealth): Part[] => [
-  html`<code>${network}</code>`,
+const watcherRow = ({ network, ok, lastPollAt, problem }: WatcherHealth): Part[] => [
+  html`${nameNetwork(network)} <code class="code-name">${network}</code>`,
   badge(ok ? 'up' : problem === null ? 'starting' : 'down', ok ? 'good' : 'bad'),
-  lastPollAt === null ? 'never' : renderDateTime(lastPollAt),
-  cursor,
+  lastPollAt === null ? t('never') : renderDateTime(lastPollAt),
   problem,
 ]
 
@@ -123,17 +126,17 @@ function invoiceRow(
 
 const watcherSection = (watchers: WatcherHealth[]): Part =>
   tableSection(
-    t('Watchers'),
-    [t('Network'), t('State'), t('Last poll'), t('Position'), { long: t('Problem') }],
+    t('Networks'),
+    [t('Network'), { text: t('State'), onPhone: 'figure' }, t('Last poll'), { long: t('Problem') }],
     watchers.map(watcherRow),
     html`<p>
         No coin is on, so people see no “Add money”. To turn payments on, set one of these in the
         environment or berth.toml and restart Berth:
       </p>
       <ul>
-        <li>${settingLink('TOPUP_EVM_XPUB')}: ETH and USDT, an extended public key</li>
-        <li>${settingLink('TOPUP_BTC_XPUB')}: Bitcoin, an extended public key</li>
-        <li>${settingLink('TOPUP_SOL_RECIPIENT')}: SOL, an address</li>
+        <li>${settingLink('TOPUP_EVM_XPUB')}</li>
+        <li>${settingLink('TOPUP_BTC_XPUB')}</li>
+        <li>${settingLink('TOPUP_SOL_RECIPIENT')}</li>
       </ul>
       <p class="small">
         <code>berth payments check</code> tests the settings. Until then
@@ -170,6 +173,18 @@ const unmatchedSection = (token: string, payments: StoredPayment[]): Part =>
     ],
     payments.map((payment) => unmatchedRow(token, payment)),
   )
+
+/** Sums of what came in. */
+function totals(income: Income[], unmatched: number, now: number): Html {
+  const sum = (rows: Income[]): string => usd(rows.reduce((total, { value }) => total + value, 0n))
+  const count = income.reduce((total, one) => total + one.count, 0)
+  return statList([
+    [t('Paid in today'), sum(income.filter((one) => one.day === utcDay(now)))],
+    [t('Paid in, 30 days'), sum(income)],
+    [t('Payments, 30 days'), formatNumber(count)],
+    [t('Unmatched payments'), formatNumber(unmatched)],
+  ])
+}
 
 const incomeSection = (income: Income[]): Part =>
   section(
@@ -226,12 +241,10 @@ export async function paymentsPage(req: UserRequest, message?: string): Promise<
   const names = await accountLinks(ctx, accounts)
   const invoices = shown.map((row) => invoiceRow(row, names, now))
   const table = dataTable(t('Invoices'), invoiceColumns, invoices, t('No invoices yet.'))
-  const main = html`${agents} ${watcherSection(watchers)} ${serverSection(servers)}
-  ${unmatchedSection(token, unmatched)} ${incomeSection(income)}
-  ${section(t('Invoices'), html`${table} ${shown.length > 0 && cursorPager(query, place, next)}`)}`
-  const lead = t(
-    'Payments of agents by x402, and top-ups by coin. Every confirmed payment is credited for its own value.',
-  )
+  const main = html`${totals(income, unmatched.length, now)} ${unmatchedSection(token, unmatched)}
+  ${section(t('Invoices'), html`${table} ${shown.length > 0 && cursorPager(query, place, next)}`)}
+  ${incomeSection(income)} ${watcherSection(watchers)} ${serverSection(servers)} ${agents}`
+  const lead = t('Every confirmed payment is credited for its own value.')
   return consolePage({ place, title: t('Payments'), lead, message, main })
 }
 

@@ -20,8 +20,6 @@ import { decisionHistory } from './audit.ts'
 import {
   badge,
   consolePage,
-  decisionList,
-  type DecisionOption,
   type Fact,
   factLines,
   getCredits,
@@ -31,6 +29,7 @@ import {
   searchForm,
   suspensionFact,
 } from './components.ts'
+import { decisionList, type DecisionOption } from './decisions.ts'
 import { accountKeysPath } from './keys.ts'
 
 const rowsShown = 30

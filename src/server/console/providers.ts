@@ -3,7 +3,7 @@ import { findLocalServers, type FoundServer } from '../../gateway/providers/mode
 import { isFixed } from '../../kernel/config/values.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { rejectRequest } from '../../kernel/errors.ts'
-import { html, type Part } from '../../kernel/html.ts'
+import { type Html, html, type Part } from '../../kernel/html.ts'
 import { msg, t } from '../../kernel/words/message.ts'
 import { section, withQuery } from '../../site/components.ts'
 import { form } from '../../site/form.ts'
@@ -24,7 +24,7 @@ import { changeSetting, connectProvider, resetSetting } from '../operator/operat
 import { type ProviderKey, providerKeys } from '../operator/providers.ts'
 import { serverStates, type SharedHealth, sumHealth } from '../operator/servers.ts'
 import { places } from '../operator/settings.ts'
-import { badge, consolePage, hasSeveral, serverCode, silentNote } from './components.ts'
+import { badge, consolePage, hasSeveral, serverCode, silentNote, statusLine } from './components.ts'
 import { findRow } from './settings.ts'
 
 const place = '/console/providers'
@@ -206,7 +206,36 @@ const labels = {
   open: [msg('paused'), 'bad'],
 } as const
 
-const unknown = [msg('unused'), 'plain'] as const
+const unknown = [msg('no call yet'), 'good'] as const
+
+/** The name of a provider, with that of the upstream after it; "openai#2" has a second key. */
+function labelOf(upstream: string): Part {
+  const label = providerKeys.find(({ name }) => name === upstream.split('#', 1)[0])?.label
+  return label === undefined ? upstream : html`${label} <code class="code-name">${upstream}</code>`
+}
+
+/** Says whether calls arrive, and the next step where only the demo answers. */
+function upstreamStatus(all: SharedHealth[]): Html {
+  const paused = all.filter(({ state }) => state !== 'closed').length
+  if (paused > 0) {
+    return statusLine(
+      t('{paused} of {all} paused', { paused, all: all.length }),
+      t('Their models are served by other upstreams, or fail until a try succeeds.'),
+      true,
+    )
+  }
+  return all.every(({ name }) => name === 'demo')
+    ? statusLine(
+        t('Only demo models answer'),
+        html`Add the key of a provider, or use a server of this machine:
+          <a href="${place}">Providers</a>.`,
+        true,
+      )
+    : statusLine(
+        t('All upstreams answer'),
+        t('An upstream is paused after five failures in a row.'),
+      )
+}
 
 /** Renders the health of the upstreams, as all servers see them. */
 export async function upstreamsPage(ctx: AppContext): Promise<Page> {
@@ -218,7 +247,7 @@ export async function upstreamsPage(ctx: AppContext): Promise<Page> {
     const [label, style] = isUnknown ? unknown : labels[state]
     const models = offers.filter(({ upstream }) => upstream === name).length
     return [
-      html`${name} <span class="small">${kind}</span>`,
+      html`${labelOf(name)}${kind !== name && html` <span class="small">${kind}</span>`}`,
       html`${badge(label, style)}${hasSeveral(states) && health.pausedAt.map((server) => html`<div class="small">${serverCode(server)}</div>`)}`,
       formatCompact(models),
       formatCompact(responses),
@@ -237,7 +266,7 @@ export async function upstreamsPage(ctx: AppContext): Promise<Page> {
     t('Last failure'),
   ]
   const main = html`<auto-refresh data-seconds="5"
-      >${silentNote(states)}
+      >${silentNote(states)} ${upstreamStatus(sumHealth(states))}
       ${dataTable(t('Upstreams'), heads, sumHealth(states).map(row))}</auto-refresh
     >
     <p class="small below">
@@ -245,6 +274,11 @@ export async function upstreamsPage(ctx: AppContext): Promise<Page> {
       retried after 5 seconds, then after twice as long each time, up to 5 minutes.
       ${hasSeveral(states) && t('Counts are sums over all servers. Each server pauses an upstream by itself: the state names those that do.')}
     </p>`
-  const place = '/console/upstreams'
-  return consolePage({ place, title: t('Upstreams'), main, scripts: ['auto-refresh.js'] })
+  return consolePage({
+    place: '/console/upstreams',
+    title: t('Upstreams'),
+    action: html`<a class="button quiet" href="${place}">${t('Add a provider')}</a>`,
+    main,
+    scripts: ['auto-refresh.js'],
+  })
 }

@@ -173,7 +173,9 @@ const decisionRoutes = (ctx: AppContext, layout: Layout) =>
     .post('/console/models/price', ({ input }) =>
       operatorForm(input, modelPriceForm, modelPricePage),
     )
-    .post('/console/libraries', ({ input }) => operatorForm(input, libraryForm, librariesPage))
+    .post('/console/libraries', ({ input }) =>
+      operatorForm(input, (req, sent) => libraryForm(sent)(req, sent), librariesPage),
+    )
     .post('/console/payments', ({ input }) => operatorForm(input, creditForm, paymentsPage))
     .post('/console/grants', ({ input }) => operatorForm(input, confirmedGrant, retryGrant))
 

@@ -39,8 +39,8 @@ test('counts a call once that an agent pays for a player, and says what each tot
   const body = { messages: [{ role: 'user', content: 'Tell me of the sea' }] }
   const headers = { 'sec-fetch-site': 'same-origin' }
   const path = `/a/${id}/ai/v1/chat/completions`
-  const asked = await t.request('POST', path, { body, headers, from: '192.0.2.50' })
-  expect(asked.status).toBe(200)
+  const chat = await t.request('POST', path, { body, headers, from: '192.0.2.50' })
+  expect(chat.status).toBe(200)
   const { text } = await olga.show('/console/spend?range=1d')
   const [, ofKeys] = /All that keys spend ([\d.]+) credits\./.exec(text) ?? []
   const [, ofCalls] = /Calls of models ([\d.]+) credits\./.exec(text) ?? []

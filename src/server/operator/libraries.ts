@@ -1,11 +1,10 @@
 import { addLibrary, countAllApps } from '../../apps/libraries/added.ts'
 import { bytesOf, labelOf, libraryBytesMax } from '../../apps/libraries/library.ts'
-import { downloadTarball } from '../../apps/libraries/registry.ts'
 import { readTarball, TarballError } from '../../apps/libraries/tarball.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { readLocalFile } from '../../store/data-files.ts'
 import { type CommandResult, failed, succeeded } from './command-result.ts'
-import { removeLibrary } from './operations.ts'
+import { type AddedLibrary, addLibrary as addByName, removeLibrary } from './library-operations.ts'
 import { performCommand } from './perform-command.ts'
 
 const usage = `usage: berth libraries list
@@ -45,39 +44,22 @@ async function list(ctx: AppContext): Promise<CommandResult> {
   return succeeded(lines.join('\n'), { libraries: rows })
 }
 
+/** Adds a tarball from a file, or a package from the registry. */
 async function add(ctx: AppContext, what: string): Promise<CommandResult> {
-  const library = readTarball(await findTarball(ctx, what))
+  const added = /\.t(?:ar\.)?gz$/.test(what)
+    ? await addFile(ctx, what)
+    : await performCommand(ctx, addByName, {}, { library: what })
+  return succeeded(
+    `${labelOf(added)} is in the library store: ${added.files} files, license ${added.license}.`,
+    { ...added },
+  )
+}
+
+async function addFile(ctx: AppContext, path: string): Promise<AddedLibrary> {
+  const bytes = await readLocalFile(path, libraryBytesMax)
+  if (!bytes) throw new TarballError(`${path} does not exist, or has more than 64 MB.`)
+  const library = readTarball(bytes)
   await addLibrary(ctx, library)
   const { name, version, license, files } = library
-  return succeeded(
-    `${labelOf(library)} is in the library store: ${files.size} files, license ${license}.`,
-    { name, version, license, files: files.size },
-  )
-}
-
-/** Reads a tarball from a file, or downloads it from the registry. */
-async function findTarball(ctx: AppContext, what: string): Promise<Uint8Array> {
-  if (/\.t(?:ar\.)?gz$/.test(what)) {
-    const bytes = await readLocalFile(what, libraryBytesMax)
-    if (bytes) return bytes
-    throw new TarballError(`${what} does not exist, or has more than 64 MB.`)
-  }
-  const found = /^((?:@[^/@]+\/)?[^/@]+)@(\d[\w.+-]*)$/.exec(what)
-  if (!found) throw new TarballError(usage)
-  return downloadTarball(registryOf(ctx), found[1] ?? '', found[2] ?? '')
-}
-
-/** Returns the registry of the setting, else the one that npm on this machine uses. */
-function registryOf({ config }: AppContext): string {
-  if (config.libraryRegistry !== '') return config.libraryRegistry
-  try {
-    const { stdout } = Bun.spawnSync(['npm', 'config', 'get', 'registry'], { timeout: 10_000 })
-    const url = URL.parse(stdout.toString().trim())
-    if (url && /^https?:$/.test(url.protocol)) return url.href
-  } catch {
-    // Without npm the message below says what to set.
-  }
-  throw new TarballError(
-    'npm is not installed here. Set LIBRARY_REGISTRY to the URL of an npm registry, or add a tarball file.',
-  )
+  return { name, version, license, files: files.size }
 }

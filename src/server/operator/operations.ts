@@ -1,15 +1,11 @@
 import { Type } from '@sinclair/typebox'
 
 import { feature, unfeature } from '../../apps/explore/explore.ts'
-import * as libraries from '../../apps/libraries/added.ts'
-import { TarballError } from '../../apps/libraries/tarball.ts'
 import { errorEnvelope, isGatewayError } from '../../gateway/error-response.ts'
-import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { accepted, created } from '../../kernel/http/outcome.ts'
 import { decisionReasonCharsMax } from '../../kernel/limits.ts'
 import { lookUp, nullable, oneOf, strictObject } from '../../kernel/schema.ts'
-import { recordAudit } from '../../people/audit/audit.ts'
 import { appErrors, operationsOf, writeErrors } from '../../people/operation.ts'
 import { done, DoneSchema } from '../../people/schemas.ts'
 import { operator } from '../../people/session-user.ts'
@@ -18,6 +14,7 @@ import { itemAudienceOperations } from './audience-operations.ts'
 import * as backups from './console-backups.ts'
 import { applyDecision, decisionNames } from './decisions.ts'
 import { creditsOf, grantCredits, readGrant } from './grants.ts'
+import { libraryOperations } from './library-operations.ts'
 import * as providers from './providers.ts'
 import { readModelPrice } from './settings.ts'
 import * as settings from './settings.ts'
@@ -67,8 +64,6 @@ const ModelPriceRequestSchema = strictObject({
     }),
   ),
 })
-
-const LibraryRequestSchema = strictObject({ library: Type.String({ maxLength: 300 }) })
 
 const CreditPaymentRequestSchema = strictObject({
   payment: Type.String({ maxLength: 200, description: 'An unmatched payment.' }),
@@ -219,26 +214,6 @@ export const changeModelPrice = operation({
   },
 })
 
-export const removeLibrary = operation({
-  id: 'remove_library',
-  route: 'POST /operator/libraries/remove',
-  onFullDisk: 'allow',
-  summary: 'Remove an added library that no app uses.',
-  access: operator,
-  input: { body: LibraryRequestSchema },
-  output: { 200: DoneSchema },
-  errors: writeErrors,
-  async run(ctx, { caller, body }) {
-    const entry = { by: caller.name, did: 'remove library', item: body.library, why: '' }
-    const record = (db: Db) => recordAudit(ctx, db, entry)
-    await libraries.removeLibrary(ctx, body.library, record).catch((error: unknown) => {
-      if (error instanceof TarballError) rejectRequest(error.message)
-      throw error
-    })
-    return done
-  },
-})
-
 export const creditPayment = operation({
   id: 'credit_payment',
   route: 'POST /operator/payments',
@@ -368,7 +343,7 @@ export const operatorOperations = [
   undoSetting,
   switchModel,
   changeModelPrice,
-  removeLibrary,
+  ...libraryOperations,
   creditPayment,
   giveCredits,
   testAlert,
