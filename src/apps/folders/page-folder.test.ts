@@ -72,7 +72,7 @@ test('reads an import map of many steps up without a quote at their end', () => 
   expect(pack({ 'index.html': html, 'a.js': '1' })).toMatchObject({ html })
 })
 
-const own = (location: string): string => `locationOfFolder(${location}/*folder*/)`
+const own = (location: string): string => `locationOfFolder(/*folder*/${location}/*folder*/)`
 const helper =
   ';function locationOfFolder(given){return globalThis.folderPageLocation?.(given)??given}/*folder*/'
 /** Packs a folder, with the code that the server changes. */
@@ -110,6 +110,10 @@ test('lets code read the location of its folder, and changes nothing else', () =
     'for(const location of list)location.href',
     '(function location(){return location})',
     'this is no code location.href',
+    // Names and comments of the author.
+    'function locationOfFolder(){return location.href}',
+    'import {locationOfFolder} from "x";locationOfFolder(location)',
+    'go(/*folder*/);location.href',
   ]) {
     expect(withPageLocation(kept)).toBe(kept)
   }
@@ -118,6 +122,7 @@ test('lets code read the location of its folder, and changes nothing else', () =
     ['go()\nlocation.reload()', `go()\n${own('location')}.reload()`],
     ["location='/a'", `${own('location')}.href/*folder*/='/a'`],
     ["window.location='/a'", `${own('window')}.location='/a'`],
+    ["location+='?a'", `${own('location')}.href/*folder*/+='?a'`],
     ['let{pathname:a,search:b}=e.location', `let{pathname:a,search:b}=${own('e.location')}`],
     ['const{history:a,location:b}=window', `const{history:a,location:b}=${own('window')}`],
     ['new URL(x,location)', `new URL(x,${own('location')})`],

@@ -46,7 +46,8 @@ export function withCode<Folder extends FolderWithPage>(
 }
 
 /** Comments that tell what was inserted, so that the code of the author can be had back. */
+export const insertedStart = 'locationOfFolder(/*folder*/'
 export const insertedEnd = '/*folder*/)'
 
 /** Returns whether code reads the location of its folder. */
-export const isLocatedCode = (code: string): boolean => code.includes(insertedEnd)
+export const isLocatedCode = (code: string): boolean => code.includes(insertedStart)

@@ -8,7 +8,7 @@
  */
 import { type Node, parse } from 'acorn'
 
-import { insertedEnd, isLocatedCode } from './page-location.ts'
+import { insertedEnd, insertedStart, isLocatedCode } from './page-location.ts'
 import { isHtml } from './page-names.ts'
 import { attributeOf, rewriteTags } from './page-tags.ts'
 import type { FolderCode } from './pins.ts'
@@ -16,12 +16,14 @@ import type { FolderCode } from './pins.ts'
 /** Longer scripts stay as they are: the tree of this one takes 200 MB of memory and 1 s. */
 export const locatedScriptMax = 2 * 1_048_576
 
-const start = 'locationOfFolder('
 const named = 'location:/*folder*/'
 const assigned = `${insertedEnd}.href/*folder*/`
 /** Stands after the last statement: a line of its own would be one of a diff. */
 const helper =
   ';function locationOfFolder(given){return globalThis.folderPageLocation?.(given)??given}/*folder*/'
+
+/** Code that has the name already: that of its author would not be called, or called in vain. */
+const ownName = /\blocationOfFolder\b/
 
 /** Parts of a location. Code that reads one has the location of a window, or tells by itself. */
 const parts =
@@ -87,7 +89,7 @@ export function withPageLocation(given: string): string {
   if (given.length > locatedScriptMax || !/\blocation\b/.test(given)) return given
   // An export has the function already, and a module may not declare it twice.
   const code = isLocatedCode(given) ? withoutPageLocation(given) : given
-  const program = parseScript(code)
+  const program = ownName.test(code) ? undefined : parseScript(code)
   if (!program) return given
   const inserts = findReads(program)
   if (inserts.length === 0) return given
@@ -98,7 +100,9 @@ export function withPageLocation(given: string): string {
     pieces.push(code.slice(done, at), inserted)
     done = at
   }
-  return pieces.join('') + code.slice(done)
+  const located = pieces.join('') + code.slice(done)
+  // Code with such comments of its own could not be had back.
+  return withoutPageLocation(located) === code ? located : given
 }
 
 /** Returns where the last statement ends, before what may be a comment. */
@@ -114,7 +118,7 @@ export const withoutPageLocation = (code: string): string =>
     .replaceAll(assigned, '')
     .replaceAll(named, '')
     .replaceAll(insertedEnd, '')
-    .replaceAll(start, '')
+    .replaceAll(insertedStart, '')
 
 /** Parses a script or a module; undefined where it is neither. */
 function parseScript(code: string): AnyNode | undefined {
@@ -239,21 +243,21 @@ function insertsFor(place: Place, chained: ReadonlySet<AnyNode>): Insert[] {
     const object = nodeAt(node, 'object')
     if (object) return wrapped(object)
     return [
-      [node.start, start],
+      [node.start, insertedStart],
       [node.end, assigned],
     ]
   }
   if (isTarget(place) || isOperand(above.node)) return []
   if (above.node.type === 'Property' && above.node['shorthand'] === true)
     return [
-      [node.start, named + start],
+      [node.start, named + insertedStart],
       [node.end, insertedEnd],
     ]
   return wrapped(node)
 }
 
 const wrapped = ({ start: from, end: to }: AnyNode): Insert[] => [
-  [from, start],
+  [from, insertedStart],
   [to, insertedEnd],
 ]
 
@@ -318,10 +322,9 @@ function keysInto({ key, above }: Place): string[] {
   )
 }
 
-/** Returns whether a location gets a URL: `location = '/about.html'`. */
+/** Returns whether a location gets a URL: `location = '/about.html'`, `location += '?x'`. */
 function isAssigned({ node, key, above }: Place): boolean {
   if (above?.node.type !== 'AssignmentExpression' || key !== 'left') return false
-  if (above.node['operator'] !== '=') return false
   const object = node.type === 'Identifier' ? 'window' : nodeAt(node, 'object')?.['name']
   return views.test(text(object))
 }

@@ -1,3 +1,4 @@
+import { isLocatedCode } from '../folders/page-location.ts'
 import { locateCode, withoutPageLocation } from '../folders/script-location.ts'
 import { cutLine, type Hunk } from './diff.ts'
 
@@ -33,11 +34,12 @@ export function patchFile({
   changes,
   isLocated,
 }: PatchedFile): string | PatchConflict {
-  // A patch has the text of the author, or that of a version.
-  const written = (text: string): string => (isLocated ? withoutPageLocation(text) : text)
   // A page keeps its byte order mark.
-  const text = written(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes))
-  const patched = new PatchedText(text)
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+  // A patch has the text of the author, or that of a version.
+  const isChanged = isLocated && isLocatedCode(text)
+  const written = (one: string): string => (isChanged ? withoutPageLocation(one) : one)
+  const patched = new PatchedText(written(text))
   for (const { number, change: given } of changes) {
     const change = inText(given, written)
     const why = 'search' in change ? patched.replace(change) : patched.apply(change)

@@ -154,7 +154,7 @@ test('a patch has the code of the author, and keeps the location of a folder', a
   })
   const [html, code, text] = await read(second)
   expect(await read(id)).toEqual([html, code, text])
-  expect(String(code)).toContain('show(locationOfFolder(location/*folder*/).pathname)')
+  expect(String(code)).toContain('show(locationOfFolder(/*folder*/location/*folder*/).pathname)')
   // A patch with the code of the version does the same.
   const undo = [{ file: 'main.js', search: String(code), replace: script }]
   const undone = await ann.call('POST', `/apps/${id}/versions`, { patch: { edits: undo } })
@@ -168,6 +168,30 @@ test('a patch has the code of the author, and keeps the location of a folder', a
   await ann.call('POST', `/apps/${lone}/versions`, { patch: { edits: edits.slice(0, 1) } })
   const { body } = await ann.call('GET', `/apps/${lone}/html`)
   expect(body).toBe(page.replace('let a', 'let b'))
+  await close()
+})
+
+test('a patch keeps a function of the author that has the name of ours', async () => {
+  const { agent, close } = await startTestServer()
+  const ann = await agent('ann')
+  const own =
+    'function locationOfFolder(a){return a}\nlocationOfFolder(location/*folder*/)\nlet n=1\n'
+  const other = 'go(location.hash)\nlet n=1\n'
+  const files = [
+    { path: 'index.html', text: '<script src="own.js"></script><script src="other.js"></script>' },
+    { path: 'own.js', text: own },
+    { path: 'other.js', text: other },
+  ]
+  const id = await ann.publish({ html: undefined, files })
+  const edits = [
+    { file: 'own.js', search: 'let n=1', replace: 'let n=2' },
+    { file: 'other.js', search: 'let n=1', replace: 'function locationOfFolder(a){}' },
+  ]
+  const made = await ann.call('POST', `/apps/${id}/versions`, { patch: { edits } })
+  expect(made).toMatchObject({ status: 201 })
+  const read = async (name: string) => (await ann.call('GET', `/apps/${id}/assets/${name}`)).body
+  expect(await read('own.js')).toBe(own.replace('1', '2'))
+  expect(await read('other.js')).toBe(other.replace('let n=1', 'function locationOfFolder(a){}'))
   await close()
 })
 
