@@ -37,7 +37,11 @@ const networkApis = [
 export interface FilesBoot {
   goInFolder(files: OwnFiles, tell: (message: AppMessage) => void): GoInFolder
   /** Runs near the end of the boot script. Returns its last step, if there is one. */
-  start(files: OwnFiles, needsFallback: boolean): (() => void) | undefined
+  start(
+    files: OwnFiles,
+    needsFallback: boolean,
+    tell: (message: AppMessage) => void,
+  ): (() => void) | undefined
 }
 
 function boot(run: Run, shell: Window, files: FilesBoot | undefined): void {
@@ -73,7 +77,7 @@ function boot(run: Run, shell: Window, files: FilesBoot | undefined): void {
   bases()
   takeKeys()
   if (run.quirks) quirks()
-  const write = run.files && files?.start(run.files, run.needsFallback)
+  const write = run.files && files?.start(run.files, run.needsFallback, tell)
   outliveOpening()
   leaving(shell)
   // The app gets the key as any other, and the viewer brings back its bar.

@@ -5,5 +5,5 @@ import { goInFolder, start } from './files.ts'
 
 bootPage({
   goInFolder,
-  start: (files, needsFallback) => start(files, needsFallback, openCopied(files)),
+  start: (files, needsFallback, tell) => start(files, needsFallback, tell, openCopied(files)),
 })

@@ -26,6 +26,10 @@ const { get: baseOf } = Object.getOwnPropertyDescriptor(Node.prototype, 'baseURI
 /** Returns the URL that relative names of the page resolve against. */
 export const baseNow = (): string => String(baseOf?.call(document)).replace(/#.*/, '')
 
+/** Returns whether a URL looks like that of a page: about.html, about or about/. */
+export const isPage = (url: string): boolean =>
+  /(?:\.html?|\/|\/[^/.]+)$/i.test(url.replace(/[?#].*/, ''))
+
 /** The URLs of the files of a page. */
 export interface Addresses {
   /** URL of the page. */

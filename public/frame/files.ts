@@ -1,5 +1,5 @@
 /** Lets the document of a page load its files at their address as on a static host. */
-import { type Addresses, openAddresses } from './file-urls.ts'
+import { type Addresses, isPage, openAddresses } from './file-urls.ts'
 import { fileWorkers } from './file-workers.ts'
 import { follow, type GoInFolder } from './links.ts'
 import { replaceProperty, replaceRequests } from './loaders.ts'
@@ -135,9 +135,6 @@ function replaceSinks(addresses: Addresses): void {
   }
 }
 
-/** Returns whether a URL looks like that of a page: about.html, about or about/. */
-const isPage = (url: string): boolean => /(?:\.html?|\/|\/[^/.]+)$/i.test(url.replace(/[?#].*/, ''))
-
 /** Returns the URL of a page without its fragment, by which it has one name. */
 const pageOf = (url: string): string =>
   url.replace(/#.*/, '').replace(/(?<=\/)index\.html?(?=$|\?)/i, '')
@@ -175,6 +172,7 @@ export const goInFolder =
 export function start(
   files: OwnFiles,
   needsFallback: boolean,
+  tell: (message: AppMessage) => void,
   addresses: Addresses = openAddresses(files),
 ): (() => void) | undefined {
   const { copy } = addresses
@@ -187,7 +185,7 @@ export function start(
   fileWorkers(files, addresses)
   inlineSymbols(addresses)
   replaceStyles(addresses.inCss)
-  openPageLocation(files)
+  openPageLocation(files, tell)
   if (hash !== '') addEventListener('DOMContentLoaded', () => follow(hash), { once: true })
   if (needsFallback) replaceRenamed(addresses)
   if (needsFallback || copy) addEventListener('DOMContentLoaded', followRefresh, { once: true })

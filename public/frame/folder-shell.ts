@@ -45,7 +45,7 @@ export function openFolder({ app, show, again, notify }: FolderShell): OpenedFol
     )
     await show(await (await opened).content(page === '' ? undefined : { page, path, hash, search }))
   }
-  const goTo = async (url: string): Promise<void> => {
+  const goTo = async (url: string, replaces: boolean): Promise<void> => {
     const next = (await opened).find(url)
     if (!next) {
       return notify({
@@ -56,7 +56,8 @@ export function openFolder({ app, show, again, notify }: FolderShell): OpenedFol
     const now = performance.now()
     shown = [...shown.filter((at) => now - at < windowMs), now]
     if (shown.length > pagesMax) return
-    history.pushState(next, '')
+    if (replaces) history.replaceState(next, '')
+    else history.pushState(next, '')
     void open()
   }
   addEventListener('popstate', () => void open())
@@ -78,7 +79,8 @@ export function openFolder({ app, show, again, notify }: FolderShell): OpenedFol
         (type === 'service:reloaded' && field(data, 'run') === run) ||
         (type === 'mode' && leaving !== undefined)
       if (isReload) again()
-      else if (type === 'service:page') void goTo(text(data, 'url', urlCharsMax))
+      else if (type === 'service:page')
+        void goTo(text(data, 'url', urlCharsMax), field(data, 'replaces') === true)
       return isReload || type === 'service:page'
     },
   }

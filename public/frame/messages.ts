@@ -212,7 +212,7 @@ export type AppMessage =
   | { type: 'service:hello' }
   | { type: 'service:gone' }
   | { type: 'service:reloaded' }
-  | { type: 'service:page'; url: string }
+  | { type: 'service:page'; url: string; replaces?: true }
   | { type: 'service:save'; area: Area; changes: Change[] }
   | { type: 'service:link'; href: string }
   | { type: 'service:download'; name: string; blob: Blob }

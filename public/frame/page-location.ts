@@ -1,7 +1,7 @@
-import { baseNow, urlOfPage } from './file-urls.ts'
+import { baseNow, isPage, urlOfPage } from './file-urls.ts'
 import { follow } from './links.ts'
 import { listen } from './listen.ts'
-import type { OwnFiles } from './messages.ts'
+import type { AppMessage, OwnFiles } from './messages.ts'
 
 /** URLs of the history to go back to; the last ones. */
 const givenMax = 1_000
@@ -38,8 +38,9 @@ interface FolderLocation {
 /** Returns the URL that a page starts at. */
 function firstUrl({ address, page, path, search, hash }: OwnFiles): URL {
   const names = page.replace(/(^|\/)index\.html?$/i, '$1').split('/')
-  const url = new URL(`/${path || names.map(encodeURIComponent).join('/')}`, address)
-  return Object.assign(url, { search, hash })
+  // A path may start with slashes of its own, which are no host.
+  const pathname = `/${path || names.map(encodeURIComponent).join('/')}`
+  return Object.assign(new URL(address), { pathname, search, hash })
 }
 
 function openLocation(files: OwnFiles): FolderLocation {
@@ -92,10 +93,18 @@ function openLocation(files: OwnFiles): FolderLocation {
  * function that src/apps/folders/script-location.ts lets them call. Links and documents tell the
  * same. Paths of the history are hashes here. Names of files stay at their address.
  */
-export function openPageLocation(files: OwnFiles): void {
+export function openPageLocation(files: OwnFiles, tell: (message: AppMessage) => void): void {
+  const { address } = files
+  const { origin } = new URL(address)
   const folder = openLocation(files)
-  replaceHistory(folder, new URL(files.address).origin)
-  const stand = standFor(folder)
+  replaceHistory(folder, origin)
+  replaceMessages(origin)
+  const stand = standFor(folder, (url) => {
+    const isOwn = url.origin === origin && isPage(url.pathname)
+    const own = address + url.href.slice(origin.length + 1)
+    if (isOwn) tell({ type: 'service:page', url: own, replaces: true })
+    return isOwn
+  })
   replaceUrls(folder)
   const within = <T extends object>(target: T): T =>
     new Proxy(target, {
@@ -126,26 +135,44 @@ function replaceHistory({ resolve, remember, moveBase }: FolderLocation, origin:
   listen('popstate', moveBase)
 }
 
-/** Returns what scripts read in place of `location`. */
-function standFor({ here, resolve }: FolderLocation): object {
+/** Lets the messages of a page to itself arrive with the origin that it reads, and not "null". */
+function replaceMessages(origin: string): void {
+  const { postMessage } = window
+  window.postMessage = (message: unknown, target?: unknown, ...rest: unknown[]): void =>
+    Reflect.apply(postMessage, window, [message, target === origin ? '*' : target, ...rest])
+  const { prototype } = MessageEvent
+  const originOf = getterOf(prototype, 'origin')
+  const get = function (this: MessageEvent): unknown {
+    return this.source === window ? origin : originOf(this)
+  }
+  Object.defineProperty(prototype, 'origin', { get, enumerable: true, configurable: true })
+}
+
+/**
+ * Returns what scripts read in place of `location`. `replace` shows a page of the folder without a
+ * new entry of the history; it returns false for any other URL.
+ */
+function standFor({ here, resolve }: FolderLocation, replace: (url: URL) => boolean): object {
   const { location } = window
-  const to = (given: unknown): void => {
+  const first = here().href
+  const to = (given: unknown, replaces = false): void => {
     const url = resolve(given)
     const now = here()
     const isHere = url?.href.replace(/#.*/, '') === now.href.replace(/#.*/, '')
     if (!url) location.assign(String(given))
     else if (isHere && String(url) !== String(now)) follow(url.hash)
     // A click, for the shell: no browser would go on from here to such a URL.
-    else Object.assign(document.createElement('a'), { href: url.href }).click()
+    else if (!replaces || !replace(url))
+      Object.assign(document.createElement('a'), { href: url.href }).click()
   }
   const stand: object = Object.create(Location.prototype)
   const define = (name: string, property: PropertyDescriptor): void =>
     void Object.defineProperty(stand, name, { enumerable: true, ...property })
   const methods = {
-    assign: to,
-    replace: to,
-    // The first page starts anew; a route of a script has a URL of its own.
-    reload: (): void => location.reload(),
+    assign: (given: unknown): void => to(given),
+    replace: (given: unknown): void => to(given, true),
+    // A route of a script is a page, too: that of its path.
+    reload: (): void => void ((here().href !== first && replace(here())) || location.reload()),
     toString: (): string => here().href,
   }
   for (const [name, value] of Object.entries(methods)) define(name, { value })

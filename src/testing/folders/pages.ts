@@ -191,6 +191,49 @@ w.addEventListener('popstate',show);l.onclick=(event)=>{if(event.defaultPrevente
     says: [[true, '/sub/b.json', true, true, true, 2, 200, 404]],
   },
   {
+    name: 'a page that another one replaces is not gone back to',
+    files: {
+      'index.html': page(`<a ${fill} href="two.html">go</a>${tell("'first'")}`),
+      'two.html': page(`${tell("'two'")}<script>onclick=()=>location.replace('/three')</script>`),
+      'three.html': page(tell('location.pathname')),
+    },
+    act: [
+      { after: 1, run: middle },
+      { after: 2, run: middle },
+      { after: 3, run: back },
+    ],
+    says: ['first', 'two', '/three', 'first'],
+  },
+  {
+    name: 'an app of one page that reloads at a route starts there, also one with two slashes',
+    files: {
+      'index.html': page(
+        `${tell("[location.pathname,location.search,location.host===new URL(document.querySelector('base').href).host]")}<script src=a.js></script>`,
+      ),
+      'a.js': `onclick=()=>{history.pushState(null,'',location.pathname==='/'?'/play/2?x=1':location.origin+'//play/3');location.reload()}`,
+    },
+    act: [
+      { after: 1, run: middle },
+      { after: 2, run: middle },
+    ],
+    says: [
+      ['/', '', true],
+      ['/play/2', '?x=1', true],
+      ['//play/3', '', true],
+    ],
+  },
+  {
+    name: 'a message of a page to itself arrives with the origin of its location',
+    files: {
+      'index.html': page(
+        '',
+        'new Promise((done)=>{addEventListener("message",(event)=>event.data===7&&done([event.origin===location.origin,event.source===window]));postMessage(7,location.origin)})',
+      ),
+      'a.js': '',
+    },
+    says: [[true, true]],
+  },
+  {
     name: 'a page that reloads itself starts again',
     files: {
       'index.html': page(
