@@ -1,4 +1,6 @@
 import { mediaTypeOf } from '../../apps/assets/upload.ts'
+import { isHtml, isScript } from '../../apps/folders/page-names.ts'
+import { locateCode } from '../../apps/folders/script-location.ts'
 import { librariesPath } from '../../apps/viewer/library-files.ts'
 import { type Browser, findInBrowser, type Tab, viewport } from '../browsers/browser.ts'
 import { MemoryAppSource } from '../fakes/memory-app-source.ts'
@@ -67,6 +69,10 @@ function addressesOf(
 const pageOf = (body: string): string =>
   `<!doctype html><body><script>top.postMessage({ran:1},'*')</script>${body}`
 
+/** Returns a page or script of a folder with the location that publishing gives it. */
+const published = (path: string, text: string): string =>
+  isHtml(path) || isScript(path) ? locateCode({ path, text }).text : text
+
 /** Stores the page of an attempt with its own files and its libraries. */
 async function putPage(
   hosted: MemoryAppSource,
@@ -74,10 +80,13 @@ async function putPage(
   addressed: (text: string) => string,
 ): Promise<void> {
   const id = idOf(mark)
-  hosted.put(id, pageOf(addressed(vector.page)))
+  const html = pageOf(addressed(vector.page))
   const own = vector.own ?? (vector.hasFiles ? { 'own.js': ' ' } : {})
+  const isFolder = guarded && Object.keys(own).length > 0
+  const inFolder = (path: string, text: string): string => (isFolder ? published(path, text) : text)
+  hosted.put(id, inFolder('index.html', html))
   for (const [name, text] of Object.entries(own)) {
-    const bytes = new TextEncoder().encode(addressed(text))
+    const bytes = new TextEncoder().encode(inFolder(name, addressed(text)))
     hosted.putFile(id, name, mediaTypeOf(name), bytes)
   }
   if (!guarded || vector.libraries === undefined) return
