@@ -13,8 +13,8 @@ import { isHtml } from './page-names.ts'
 import { attributeOf, rewriteTags } from './page-tags.ts'
 import type { FolderCode } from './pins.ts'
 
-/** Longer scripts stay as they are: the tree of this one takes 200 MB of memory and 1 s. */
-export const locatedScriptMax = 2 * 1_048_576
+/** Longer scripts stay as they are: the tree of this one takes 400 MB of memory and 2 s. */
+export const locatedScriptMax = 4 * 1_048_576
 
 const named = 'location:/*folder*/'
 const assigned = `${insertedEnd}.href/*folder*/`
@@ -306,10 +306,15 @@ function isReference({ key, above }: Place): boolean {
 /** Returns whether code names the parts of a value: `let{pathname:a,search:b}=e.location`. */
 const hasParts = (place: Place): boolean => keysInto(place).some((name) => parts.test(name))
 
-const isDestructuredWindow = (place: Place): boolean =>
-  place.node.type === 'Identifier' &&
-  views.test(text(place.node['name'])) &&
-  keysInto(place).includes('location')
+/** Names that code takes out of a window beside its location: `let{document:a,location:b}=c`. */
+const besides = /^(?:document|history|navigator|fetch|localStorage|sessionStorage)$/
+
+function isDestructuredWindow(place: Place): boolean {
+  if (place.node.type !== 'Identifier') return false
+  const keys = keysInto(place)
+  const isView = views.test(text(place.node['name'])) || keys.some((key) => besides.test(key))
+  return isView && keys.includes('location')
+}
 
 /** Returns the keys that a pattern takes out of the value at a place. */
 function keysInto({ key, above }: Place): string[] {

@@ -1,5 +1,5 @@
 import { type Tab, viewport } from '../browsers/browser.ts'
-import { type Folder, page, post } from './folder.ts'
+import { everywhere, type Folder, page, post } from './folder.ts'
 
 /** Clicks at the center of the page. */
 export const middle = (tab: Tab): Promise<void> =>
@@ -220,6 +220,27 @@ w.addEventListener('popstate',show);l.onclick=(event)=>{if(event.defaultPrevente
       ['/', '', true],
       ['/play/2', '?x=1', true],
       ['//play/3', '', true],
+    ],
+  },
+  {
+    name: 'a page in a frame reads its location, gives the history a URL, and leads to another',
+    except: {
+      firefox: 'a page in the fallback has no frames',
+      webkit: 'a page in the fallback has no frames',
+    },
+    exceptInCopy: everywhere('no page opens in a frame of a copy'),
+    files: {
+      'index.html': page('<iframe src="sub/one.html?n=1#a"></iframe>'),
+      'sub/one.html': page(
+        `<script>onload=()=>{const{document:at,location:of}=globalThis,say=(said)=>top.postMessage({said},'*')
+say([of.pathname,of.search,of.hash]);history.replaceState(null,'','?n=2');say([location.search,at===document]);window.location='/two.html'}</script>`,
+      ),
+      'two.html': page(tell('[location.pathname,location.href===location.origin+"/two.html"]')),
+    },
+    says: [
+      ['/sub/one.html', '?n=1', '#a'],
+      ['?n=2', true],
+      ['/two.html', true],
     ],
   },
   {
