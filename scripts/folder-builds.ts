@@ -16,6 +16,7 @@ import { documents } from './folder-builds/documents.ts'
 import { engines } from './folder-builds/engines.ts'
 import { exported } from './folder-builds/exports.ts'
 import { games } from './folder-builds/games.ts'
+import { generators } from './folder-builds/generators.ts'
 import { programs } from './folder-builds/programs.ts'
 import { sites } from './folder-builds/sites.ts'
 
@@ -31,6 +32,7 @@ const builds = {
   ...exported,
   ...documents,
   ...sites,
+  ...generators,
 }
 
 async function run(command: string[], cwd: string): Promise<void> {

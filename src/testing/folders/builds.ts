@@ -20,12 +20,18 @@ const build = async (
 const zipOf = (file: string, isLarge = false): string =>
   join(import.meta.dir, isLarge ? '../../../dist/folder-builds' : 'builds', `${file}.zip`)
 const noWebgl = 'the tests start it without a GPU, so it has no WebGL'
+const noFrames = 'a page in the fallback has no frames'
 const largeBuilds: [file: string, says: unknown[], more?: Partial<Folder>][] = [
   ['pyodide', [[7, 'reef']], { except: { webkit: 'it does not start in 150 seconds' } }],
   ['ruffle', [[100, 100, 12]]],
   // They draw with WebGL alone.
   ['scratch', [['7', 20]], { except: { chromium: noWebgl, firefox: noWebgl } }],
   ['love', [['7', '2']], { except: { chromium: noWebgl, firefox: noWebgl } }],
+  [
+    'storybook',
+    [['story', 'red', '/iframe.html', true]],
+    { except: { firefox: noFrames, webkit: noFrames } },
+  ],
   ['godot', [['function', true]], { except: { chromium: noWebgl, firefox: noWebgl } }],
 ]
 const builtLarge = largeBuilds.filter(([file]) => existsSync(zipOf(file, true)))
@@ -182,6 +188,46 @@ export const builtFolders: Folder[] = await Promise.all([
       ['About', '/docs/about/', 2],
     ],
     { ...click, except: { webkit: 'WebKitGTK 2.50 crashes at any view transition in a frame' } },
+  ),
+  build(
+    'hugo',
+    [
+      ['Home', '/', '', 2],
+      ['About', '/about/', '#team', 2],
+    ],
+    click,
+  ),
+  build(
+    'jekyll',
+    [
+      ['Home | Reef', '/repo/', '', 2],
+      ['About | Reef', '/repo/about/', '#team', 2],
+    ],
+    click,
+  ),
+  build(
+    'mdbook',
+    [
+      ['Home - Reef', '/', '', 2, 2, '1'],
+      ['About - Reef', '/more/about.html', '#team', 2, 3, '1'],
+    ],
+    click,
+  ),
+  build(
+    'vuepress',
+    [
+      ['Home | Site', '/repo/', '', 2],
+      ['About | Site', '/repo/more/about.html', '#team', 2],
+    ],
+    click,
+  ),
+  build(
+    'sphinx',
+    [
+      ['/', '', '', '', '1'],
+      ['/search.html', '?q=coral', 'About', '', '1'],
+    ],
+    click,
   ),
   build('bevy', [[7, 320, true]]),
   build('godot-like', [[7, 1, true, true]]),
