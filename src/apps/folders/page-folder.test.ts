@@ -111,10 +111,6 @@ test('lets code read the location of its folder, and changes nothing else', () =
     'for(const location of list)location.href',
     '(function location(){return location})',
     'this is no code location.href',
-    // Names and comments of the author.
-    'function locationOfFolder(){return location.href}',
-    'import {locationOfFolder} from "x";locationOfFolder(location)',
-    'go(/*folder*/);location.href',
   ]) {
     expect(withPageLocation(kept)).toBe(kept)
   }
@@ -149,6 +145,15 @@ test('lets code read the location of its folder, and changes nothing else', () =
   }
   const long = 'x=location.pathname;'.padEnd(locatedScriptMax + 1)
   expect(withPageLocation(long)).toBe(long)
+})
+
+test('leaves code alone that has the name or the comments of what is inserted', () => {
+  for (const kept of [
+    'function locationOfFolder(){return location.href}',
+    'import {locationOfFolder} from "x";locationOfFolder(location)',
+    'go(/*folder*/);location.href',
+  ])
+    expect(withPageLocation(kept)).toBe(kept)
 })
 
 test('leaves objects alone that have a location and the name of a window', () => {

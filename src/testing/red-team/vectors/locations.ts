@@ -1,6 +1,6 @@
 import { patches, script, type Vector } from '../vector.ts'
 
-/** What code calls in place of a location; nothing changes where the page is unprotected. */
+/** The function that gives code another location; nothing changes where a page is unprotected. */
 const found = '(self.folderPageLocation??((one)=>one))'
 
 /** Ways to leave by a location: those that the server changes, and those that it misses. */
