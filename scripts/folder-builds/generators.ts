@@ -106,10 +106,10 @@ export const generators: Record<string, Build> = {
       'sass-embedded@1.89.2',
     ],
     files: {
-      'docs/README.md': `---\ntitle: Home\n---\n# Reef\n\n<a href="/repo/more/about.html" id="plain">plain</a>\n\n[about](./more/about.md#team)\n\n![dot](./dot.png)\n`,
-      'docs/more/about.md': '---\ntitle: About\n---\n# About\n\n## Team\n\n![dot](../dot.png)\n',
-      'docs/dot.png': png,
-      'docs/.vuepress/client.js': `import { defineClientConfig } from 'vuepress/client'
+      'site/README.md': `---\ntitle: Home\n---\n# Reef\n\n<a href="/repo/more/about.html" id="plain">plain</a>\n\n[about](./more/about.md#team)\n\n![dot](./dot.png)\n`,
+      'site/more/about.md': '---\ntitle: About\n---\n# About\n\n## Team\n\n![dot](../dot.png)\n',
+      'site/dot.png': png,
+      'site/.vuepress/client.js': `import { defineClientConfig } from 'vuepress/client'
 export default defineClientConfig({ enhance({ router }) { router.afterEach(async () => {
   if (typeof document === 'undefined') return
   while (!document.querySelector('h1') || !document.querySelector('img')) await new Promise(requestAnimationFrame)
@@ -118,11 +118,11 @@ export default defineClientConfig({ enhance({ router }) { router.afterEach(async
   const image = document.querySelector('img'); await image.decode()
   ${send(`${place}, image.naturalWidth`)}
 }) } })`,
-      'docs/.vuepress/config.js': `import { viteBundler } from '@vuepress/bundler-vite'\nimport { defaultTheme } from '@vuepress/theme-default'
+      'site/.vuepress/config.js': `import { viteBundler } from '@vuepress/bundler-vite'\nimport { defaultTheme } from '@vuepress/theme-default'
 export default { base: '/repo/', title: 'Site', bundler: viteBundler({ viteOptions: { build: { assetsInlineLimit: 0 } } }), theme: defaultTheme({ themePlugins: { seo: false, sitemap: false } }) }`,
     },
-    command: 'vuepress build docs',
-    out: 'docs/.vuepress/dist',
+    command: 'vuepress build site',
+    out: 'site/.vuepress/dist',
   },
   gatsby: {
     packages: ['gatsby@5', 'react@18', 'react-dom@18'],
