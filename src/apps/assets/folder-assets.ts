@@ -3,6 +3,7 @@ import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import type { App } from '../apps.ts'
+import { isScript } from '../folders/page-names.ts'
 import type { InputFile } from '../folders/unzip.ts'
 import { isCode } from '../page-content.ts'
 import type { UploadedFolder } from '../publish-request.ts'
@@ -90,11 +91,23 @@ export function folderNote(folder: UploadedFolder | undefined): string {
     ['These names began with a slash and are relative now:', rooted],
     ['The code of these reads the location of the folder now:', located],
     ['These are outside the folder of the page and left out:', outside],
+    [
+      'These start threads with SharedArrayBuffer, which no page here has. If the app does not start, export it without threads:',
+      files.filter(startsThreads).map(({ path }) => path),
+    ],
   ] as const
   return messages
     .flatMap(([text, names]) => (names.length === 0 ? [] : [` ${text} ${listOf(names)}.`]))
     .join('')
 }
+
+/** Memory that Emscripten and Godot make for threads. */
+const sharedMemory = /new WebAssembly\.Memory\(\{[^{}]*\bshared["']?\s*:\s*(?:true|!0)/
+
+const startsThreads = ({ path, bytes }: InputFile): boolean =>
+  isScript(path) &&
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes('WebAssembly.Memory') &&
+  sharedMemory.test(new TextDecoder().decode(bytes))
 
 const listOf = (names: readonly string[]): string => {
   const more = names.length - namedMax

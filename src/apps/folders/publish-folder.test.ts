@@ -269,6 +269,27 @@ test('publishes a folder of 2,000 files, its next version, and a remix', async (
   await t.close()
 }, 60_000)
 
+test('a publish says which scripts start threads, and takes the engine of Godot', async () => {
+  const t = await startTestServer()
+  const ann = await t.agent('ann')
+  const memory = (more: string): string =>
+    `m=new WebAssembly.Memory({initial:a/65536,"maximum":9${more}});`
+  const folder = (engine: string) => [
+    page,
+    { path: 'index.js', text: memory(engine) },
+    { path: 'b.js', text: memory('') },
+  ]
+  for (const shared of [',"shared":true', ',shared:!0']) {
+    const made = await ann.call('POST', '/apps', { files: folder(shared) })
+    expect(made.text('note')).toContain('export it without threads: index.js.')
+  }
+  const single = await ann.call('POST', '/apps', { files: folder('') })
+  expect(single.text('note')).not.toContain('threads')
+  const zip = zipOf({ 'index.html': bytesOf(page.text), 'index.wasm': new Uint8Array(40 * mb) })
+  expect((await ann.call('POST', '/apps', zip, zipType)).status).toBe(201)
+  await t.close()
+}, 60_000)
+
 test('the limits of a folder are settings', async () => {
   const t = await startTestServer({
     FOLDER_FILES: '2',
