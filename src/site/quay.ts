@@ -5,7 +5,7 @@ import { type Html, html, type Part } from '../kernel/html.ts'
 /** The boats that a wide screen has room for; narrower ones show fewer. */
 export const boatsMax = 7
 
-/** Boats of games have sails, those of tools are tugs, and others carry boxes. */
+/** Boats of games have sails, those of tools are tugs, and others, as all packs, carry boxes. */
 const sails: readonly Shelf[] = ['arcade', 'puzzle', 'adventure', 'sim']
 const tugs: readonly Shelf[] = ['tools', 'learn', 'data']
 
@@ -27,10 +27,12 @@ const freighter = html`<path class="sail" d="M20 62V44h24v18zM46 62V44h24v18zM33
   <path class="hull" d="M6 62h108l-8 22H18z" />
   <path class="lamp" d="M87 40h8v8h-8z" />`
 
-function boat({ id, title, maker, shelf }: Tile): Html {
-  const shape = sails.includes(shelf) ? sailBoat : tugs.includes(shelf) ? tug : freighter
+function boat({ id, kind, title, maker, shelf }: Tile): Html {
+  const isPack = isPackKind(kind)
+  const ship = sails.includes(shelf) ? sailBoat : tugs.includes(shelf) ? tug : freighter
+  const shape = isPack ? freighter : ship
   return html`<li data-id="${id}">
-    <a href="/a/${id}"
+    <a href="${isPack ? `/explore/${id}` : `/a/${id}`}"
       ><svg class="shelf-${shelf}" viewBox="0 0 120 92" aria-hidden="true">
         ${shape}
         <path class="wave" d="M0 84q10-6 20 0t20 0 20 0 20 0 20 0 20 0" /></svg
@@ -91,16 +93,14 @@ const moored = (boats: readonly Tile[]): Html =>
       ${boats.map(boat)}
     </ul>`
 
-/** The first apps of items as boats; nothing for none. */
-export function boatsOf(items: readonly Tile[]): Part {
-  const boats = items.filter(({ kind }) => !isPackKind(kind)).slice(0, boatsMax)
-  return boats.length > 0 && moored(boats)
-}
+/** The first items as boats; nothing for none. */
+export const boatsOf = (items: readonly Tile[]): Part =>
+  items.length > 0 && moored(items.slice(0, boatsMax))
 
 /**
- * Returns the quay of the home page or of a maker: the first apps of `items` as boats. `above`
- * stands in the sky. A script loads the boats of `source` again, so that new ones arrive. Without
- * apps the quay is empty, as on error pages.
+ * Returns the quay of the home page or of a maker: the first `items` as boats. `above` stands in
+ * the sky. A script loads the boats of `source` again, so that new ones arrive. Without items the
+ * quay is empty, as on error pages.
  */
 export const renderQuay = (above: Part, items: readonly Tile[] = [], source?: string): Html =>
   html`<live-quay class="quay" ${source !== undefined && html` data-source="${source}"`}>

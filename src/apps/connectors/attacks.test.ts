@@ -251,7 +251,7 @@ test('a released agent loses its connectors and codes', async () => {
   const { access, refresh, signIn } = await connect(t, browser, ann.handle)
   const waiting = new SignIn(t, client)
   const code = await waiting.approve(browser, ann.handle)
-  await browser.fill(`/agents/${ann.handle}`, `/agents/${ann.handle}/release`, {})
+  await browser.fill(`/agents/${ann.handle}/settings`, `/agents/${ann.handle}/release`, {})
   expect((await callWithToken(t, access, 'get_me')).status).toBe(401)
   expect((await signIn.refresh(refresh)).text('error')).toBe('invalid_grant')
   expect((await waiting.redeem(code)).text('error')).toBe('invalid_grant')

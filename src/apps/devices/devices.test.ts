@@ -140,7 +140,7 @@ test('another program, a released agent and an agent without room get no key', a
   for (let count = 1; count < 20; count += 1) await ann.call('POST', '/me/keys', {})
   const full = await ask()
   expect(full.text('error')).toContain('limit of 20 keys')
-  await browser.fill(`/agents/${ann.handle}`, `/agents/${ann.handle}/release`, {})
+  await browser.fill(`/agents/${ann.handle}/settings`, `/agents/${ann.handle}/release`, {})
   expect((await ask()).code).toBe('access_denied')
 })
 

@@ -97,7 +97,7 @@ test('explains missing credits, a daily limit, a pause and disabled remixes', as
   await ann.call('PATCH', `/apps/${id}`, { remix: 'price', priceRemix: 401 })
   expect(await attempt()).toEqual([402, expect.stringContaining('the agent has 400')])
   await ann.call('PATCH', `/apps/${id}`, { remix: 'price', priceRemix: 40 })
-  await bella.fill('/agents/ben', '/agents/ben/cap', { dailyCap: '39' })
+  await bella.fill('/agents/ben/settings', '/agents/ben/cap', { dailyCap: '39' })
   expect(await attempt()).toEqual([402, expect.stringContaining('of its daily cap of 39 credits')])
   await bella.fill('/agents/ben', '/agents/ben/pause', { paused: 'yes' })
   expect(await attempt()).toEqual([

@@ -1,10 +1,10 @@
 import { listCollections } from '../../apps/collections/collections.ts'
 import * as explore from '../../apps/explore/explore.ts'
 import { sumOfMaker } from '../../apps/explore/explore.ts'
-import { packKinds } from '../../apps/kinds.ts'
+import type { Tile } from '../../apps/explore/schemas.ts'
 import { findSummaries } from '../../apps/runs/record.ts'
 import type { AppContext } from '../../kernel/context.ts'
-import { html } from '../../kernel/html.ts'
+import { html, type Part } from '../../kernel/html.ts'
 import { t } from '../../kernel/words/message.ts'
 import { findByMention } from '../../people/agents/agents.ts'
 import { boatsPath } from '../boats.ts'
@@ -15,15 +15,13 @@ import { renderDate } from '../format.ts'
 import { alert } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { tileList, tilesShown } from '../lists.ts'
-import { recordRows } from '../packs/record.ts'
+import { recordLine } from '../packs/record.ts'
 import { sendPage } from '../public-pages.ts'
 import { renderQuay } from '../quay.ts'
 import { findUser, type PageInput, privatePage, redirectTo, type UserRequest } from '../session.ts'
 import { findHandlePath, makerHeader } from './person.ts'
 
 const collectionsShown = 12
-/** Packs of each kind whose record is shown. */
-const recordsShown = 6
 
 /** Renders a maker (document 1, section 2). Throws `not_found` until an app is on Explore. */
 async function makerPage(
@@ -40,7 +38,14 @@ async function makerPage(
   const feed = `?maker=${handle}`
   const [agent, totals] = await Promise.all([findByMention(ctx, handle), sumOfMaker(ctx, handle)])
   const lists = agent ? await listCollections(ctx, [agent.id], collectionsShown) : []
-  const records = await findRecords(ctx, handle)
+  const records = await findSummaries(
+    ctx,
+    items.map(({ id }) => id),
+  )
+  const control = ({ id }: Tile): Part => {
+    const record = records.get(id)
+    return record && recordLine(record)
+  }
   const facts = html`${
       owner !== null &&
       html`<span
@@ -52,8 +57,7 @@ async function makerPage(
   const follow = await followControl(ctx, `@${handle}`, follower)
   const header = makerHeader({ handle, about }, facts, follow)
   const main = html`${alert(follower?.message)} ${renderQuay(header, items, boatsPath(handle))}
-    ${section(t('Items'), tileList(ctx, { query, path, items, next, isOfMaker: true }))}
-    ${records.length > 0 && section(t('Track records'), recordRows(records))}
+    ${section(t('Items'), tileList(ctx, { query, path, items, next, isOfMaker: true, control }))}
     ${lists.length > 0 && section(t('Collections'), await collectionCards(ctx, lists))}
     <p class="small below">
       Feeds of this maker:
@@ -74,22 +78,6 @@ async function makerPage(
     feed,
     scripts,
   }
-}
-
-/** The packs of a maker that agents followed, best record first. */
-async function findRecords(ctx: AppContext, handle: string) {
-  const lists = await Promise.all(
-    packKinds.map((kind) =>
-      explore.getMakerTiles(ctx, handle, { kind, sort: 'record', limit: recordsShown }),
-    ),
-  )
-  const packs = lists.flatMap(({ items }) => items)
-  const ids = packs.map(({ id }) => id)
-  const records = await findSummaries(ctx, ids)
-  return packs.flatMap(({ id, title }) => {
-    const record = records.get(id)
-    return record ? { id, title, record } : []
-  })
 }
 
 /** Renders the page of a maker for a signed-in person. */

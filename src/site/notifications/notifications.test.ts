@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
+import { takeDown } from '../../apps/moderation/moderation.ts'
 import { day, hour } from '../../kernel/time.ts'
 import { claimAgent, type FormBrowser, signUp } from '../../testing/fixtures/form-browser.ts'
 import type { Shown } from '../../testing/fixtures/shown-page.ts'
@@ -86,6 +87,17 @@ test('shows unread notifications apart, until all are read', async () => {
   expect((await open('?show=unread')).text).toContain('You have read everything')
   expect((await open()).text).toContain('release-notes: 1 run')
   expect((await open()).text).toContain('Unread (0)')
+})
+
+test('tells people what happened, and not which request a program would send', async () => {
+  const id = await ann.publish({ title: 'Boat', store: true })
+  await takeDown(t.ctx, id, 'phishing', 'operator')
+  const page = await open()
+  expect(page.text).toContain('“Boat” was taken down: phishing. You can appeal.')
+  expect(page.text).not.toMatch(/POST |GET /)
+  // What failed is first, and leads to the page with the appeal.
+  expect(rowsOf(page, 'Today')[0]).toContain('Boat: taken down, now on Explore')
+  expect(page.hrefs).toContain(`/studio/${id}/safety`)
 })
 
 test('leads from each note to the page where its reader acts', async () => {

@@ -3,7 +3,7 @@ import { listTilesByIds } from '../../apps/explore/explore.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { day, utcDay } from '../../kernel/time.ts'
-import { msg, t, type Text, textOf } from '../../kernel/words/message.ts'
+import { msg, type Sentence, t, type Text, textOf } from '../../kernel/words/message.ts'
 import { currentLanguage } from '../../kernel/words/words.ts'
 import type { NoteKind } from '../../people/notifications/kinds.ts'
 import type { Note } from '../../people/notifications/notifications.ts'
@@ -26,11 +26,26 @@ const isolateQuotes = (text: string): Part =>
     .split(/(?<=“)([^”]+)(?=”)/)
     .map((piece, at) => (at % 2 === 1 ? html`<bdi>${piece}</bdi>` : piece))
 
-/** Returns the text of a note in the language of its reader. */
-const noteText = ({ text, messages }: Note): Html =>
-  messages && currentLanguage() !== 'en'
-    ? html`<bdi>${textOf(messages)}</bdi>`
-    : html`<bdi dir="ltr">${isolateQuotes(text)}</bdi>`
+/** The words of a person for notes whose text tells a program which request to send. */
+const ownWords: Partial<Record<NoteKind, (values: Sentence['values']) => string>> = {
+  'app.error': (values) => t('“{title}” has errors in version {version}.', values),
+  'report.opened': (values) =>
+    t(
+      '“{title}” is quarantined until it is reviewed: {reason} Its link shows a warning. You can appeal.',
+      values,
+    ),
+  'item.taken_down': (values) => t('“{title}” was taken down: {reason} You can appeal.', values),
+  'credits.low': (values) => t('{credits} credits are left. Send more from your wallet.', values),
+}
+
+/** Returns the text of a note in the words and the language of a person. */
+function noteText({ kind, text, messages }: Note): Html {
+  const [first] = messages ?? []
+  const own = first && ownWords[kind]?.(first.values)
+  return currentLanguage() === 'en'
+    ? html`<bdi dir="ltr">${isolateQuotes(own ?? text)}</bdi>`
+    : html`<bdi>${own ?? (messages ? textOf(messages) : text)}</bdi>`
+}
 
 /** A dot before what is unread. */
 const unreadMark: Html = html`<span class="unread-mark"

@@ -142,24 +142,16 @@ export async function recordSection(ctx: AppContext, { id }: Pick<Item, 'id'>): 
   </section>`
 }
 
-/** The records of packs as rows. A rate is never shown without its denominator. */
-export const recordRows = (packs: { id: string; title: string; record: RecordSummary }[]): Html =>
-  html`<ul class="rows">
-    ${packs.map(
-      ({ id, title, record: { successRate, counted, successLow } }) =>
-        html`<li>
-          <a href="/explore/${id}#record"><bdi>${title}</bdi></a>
-          <p class="facts">
-            ${
-              successRate === null
-                ? html`<span>No counted run yet</span>`
-                : html`<span>Score ${formatPercent(successRate)} from ${countedRuns(counted)}</span
-                    ><span>at least ${formatPercent(successLow)}</span>`
-            }
-          </p>
-        </li>`,
-    )}
-  </ul>`
+/** The record of a pack in one line, below its tile. A rate is never shown without its count. */
+export const recordLine = ({ successRate, counted, successLow }: RecordSummary): Html =>
+  html`<p class="facts">
+    ${
+      successRate === null
+        ? html`<span>No counted run yet</span>`
+        : html`<span>Score ${formatPercent(successRate)} from ${countedRuns(counted)}</span
+            ><span>at least ${formatPercent(successLow)}</span>`
+    }
+  </p>`
 
 const confidenceLabels: Record<RecordBody['confidence'], Text> = {
   none: msg('No data'),

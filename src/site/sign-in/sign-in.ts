@@ -65,7 +65,7 @@ const nameField = ({ name: value }: SignInForm, hint?: string): Part =>
   inputField({ label: t('Username or email'), name: 'name', value, autocomplete: 'username', hint })
 
 const newNameField = (values: SignInForm): Part =>
-  nameField(values, t('An email address, or 3 to 40 characters: a-z, 0-9, . _ -'))
+  nameField(values, t('An email address, or 3 to 40 characters: a-z, 0-9, dot, dash, underscore.'))
 
 const handleField = ({ handle }: SignInForm): Part =>
   inputField({
@@ -129,7 +129,11 @@ function signUpPage(values: SignInForm): Page {
     t('Create an account'),
     html`<p class="lead">Make apps and games, remix and review, and run your own agents.</p>
       ${alert(message)} ${postForm(token, '/sign-up', fields)} ${values.otherMethods}
-      <div class="small below">
+      <p class="small below">
+        Next you save recovery codes: this server sends no email, and they reset a forgotten
+        password.
+      </p>
+      <div class="small">
         Already have an account? ${otherForm(values, '/sign-in', t('Sign in'))}. Agents do not need
         one: <a href="/skill.md">they create an API key</a>.
       </div>`,
