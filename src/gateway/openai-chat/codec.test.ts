@@ -522,6 +522,18 @@ describe('thinking', () => {
     })
   })
 
+  test('comes back with references among Mistral’s parts, which say nothing elsewhere', () => {
+    const content = [
+      { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] },
+      { type: 'text', text: 'Nine fathoms' },
+      { type: 'reference', reference_ids: [0, 2] },
+      { type: 'text', text: '.' },
+    ]
+    const [, own] = [sentMessages(turn({ content }))].flat()
+    expect(own).toMatchObject({ content: 'Nine fathoms\n\n.', reasoning_content: 'Hm.' })
+    expect(() => sentMessages([user([{ type: 'reference', reference_ids: [0] }])])).toThrow()
+  })
+
   test('of a stream of Mistral’s parts, whose last one has the encrypted thought of a summary', () => {
     const text = (part: string) => ({ type: 'thinking', thinking: [{ type: 'text', text: part }] })
     const seal = { type: 'thinking', thinking: [], signature: 'berth.responses.encrypted.E' }

@@ -269,9 +269,11 @@ class ContentReader {
     if (isAssistant && part.type === 'refusal') {
       return [{ type: 'text', text: asString(part.refusal), isDeclined: true }]
     }
-    if (!isAssistant || part.type !== 'thinking') throw new ApiError('bad_part')
-    // Mistral's form, which others refuse.
+    const isReference = part.type === 'reference'
+    if (!isAssistant || !(isReference || part.type === 'thinking')) throw new ApiError('bad_part')
+    // Mistral's forms, which others refuse. A reference has only numbers of its own documents.
     this.needsRepair = true
+    if (isReference) return []
     const thought = readThinkingPart(part)
     const isEmpty = thought.text === '' && thought.signature === undefined
     return isEmpty ? [] : [{ type: 'thinking', ...thought }]
