@@ -21,9 +21,8 @@ export const familyRoutes = (ctx: AppContext, layout: Layout) =>
 /** Renders the family tree of an item. Throws `not_found`, `taken_down`. */
 async function familyPage(ctx: AppContext, id: string): Promise<Page> {
   const family = await readFamily(ctx, id)
-  const { item, remixes, ancestors } = family
+  const { item, remixes } = family
   const { title, maker } = item
-  const isAlone = remixes.length === 0 && ancestors.length === 0
   return {
     title: t('Family tree of {title}', { title }),
     path: `/explore/${id}/family`,
@@ -41,7 +40,10 @@ async function familyPage(ctx: AppContext, id: string): Promise<Page> {
           ${branchList(ctx, remixes, id)}
         </li>
       </ul>
-      ${isAlone && html`<p>No remixes yet. <a href="/explore/${id}/remix" rel="nofollow">Make the first one</a>.</p>`}`,
+      ${remixes.length === 0 && html`<p>No remixes yet.</p>`}
+      <p class="actions">
+        <a class="button" href="/explore/${id}/remix" rel="nofollow">Remix <bdi>${title}</bdi></a>
+      </p>`,
   }
 }
 

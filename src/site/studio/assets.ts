@@ -24,7 +24,7 @@ import { wireWord } from '../wire-words.ts'
 import { act, type Studio, type StudioAction, studioPage, studioPath } from './studio.ts'
 
 /** Renders the files of the latest version and the missing assets. Throws `assets_off`. */
-export async function assetsPage(studio: Studio): Promise<Page> {
+export async function assetsPage(studio: Studio, query: URLSearchParams): Promise<Page> {
   const { agent, req } = studio
   const { ctx } = req
   const app = await assets.getAppWithAssets(ctx, agent, studio.app.id)
@@ -45,7 +45,7 @@ export async function assetsPage(studio: Studio): Promise<Page> {
             </p>`
     }
     <div class="setting-rows">
-      ${pendingAssets(list.waiting)} ${app.version > 0 && uploadForm(studio)}
+      ${pendingAssets(list.waiting)} ${app.version > 0 && uploadForm(studio, query)}
     </div>`
   return { ...studioPage(studio, 'assets', main), scripts: ['file-drop.js'] }
 }
@@ -101,6 +101,14 @@ function pendingAssets(pending: AssetList['waiting']): Part {
                 <strong>${name}</strong> <span class="small">${wireWord(kind)}</span><br /><bdi
                   >${what}</bdi
                 >
+                <p>
+                  <a
+                    class="button quiet slim"
+                    href="?name=${encodeURIComponent(name)}#upload"
+                    aria-label="Upload ${name}"
+                    >Upload</a
+                  >
+                </p>
               </li>`,
           )}
         </ul>
@@ -112,9 +120,10 @@ function pendingAssets(pending: AssetList['waiting']): Part {
   )
 }
 
-const uploadForm = (studio: Studio): Html => {
+/** The form that uploads a file, for the name of a missing one if the query has it. */
+const uploadForm = (studio: Studio, query: URLSearchParams): Html => {
   const { submitted } = studio
-  const value = submitted?.has('file') ? submitted.text('name') : undefined
+  const value = submitted?.has('file') ? submitted.text('name') : (query.get('name') ?? undefined)
   const name = inputField({
     label: t('Name (optional)'),
     name: 'name',
@@ -129,7 +138,8 @@ const uploadForm = (studio: Studio): Html => {
       <span class="with-script">Drop it here.</span>`,
   })
   const fields = html`${name}${chosen}${button(t('Upload'))}`
-  return section(t('Upload file'), dropForm(studio.req.token, studioPath(studio, 'upload'), fields))
+  const form = dropForm(studio.req.token, studioPath(studio, 'upload'), fields)
+  return html`<div id="upload">${section(t('Upload file'), form)}</div>`
 }
 
 /** Returns the name of an uploaded file in the characters of asset names. */

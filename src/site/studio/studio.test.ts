@@ -215,6 +215,10 @@ describe('assets', () => {
     await ann.call('PUT', `/apps/${id}/assets/ding.wav`, wav)
     const list = await show('assets')
     expect(list.text).toContain('A <bell>')
+    const [name = ''] = list.names('link').filter((one) => one.startsWith('Upload '))
+    const link = list.byRole('link', name).attribute('href') ?? ''
+    const { fields } = (await show(`assets${link.replace('#upload', '')}`)).form(at('upload'))
+    expect(`Upload ${fields['name']}`).toBe(name)
     const previews = await Promise.all(list.sources.map((path) => t.request('GET', path)))
     const types = previews.map(({ status, headers }) => [status, headers.get('content-type')])
     expect(types.toSorted()).toEqual([
