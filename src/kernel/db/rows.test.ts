@@ -5,7 +5,7 @@ import { eq, sql } from 'drizzle-orm'
 import { openSampleDatabase, things } from '../../testing/fixtures/sample-tables.ts'
 import { nano } from '../money.ts'
 import { excluded } from './query.ts'
-import { insertReturning, insertRows, selectRows } from './rows.ts'
+import { countBy, insertReturning, insertRows, selectRows } from './rows.ts'
 
 const engine = await openSampleDatabase()
 afterAll(() => engine.close())
@@ -83,4 +83,13 @@ test('an insert returns columns of the rows as they are stored', async () => {
   await engine.tx((db) => insert(db, [thing(1, { held: nano(5n) })]))
   const added = await engine.tx((db) => add(db, [thing(1, { held: nano(2n) })]))
   expect(added).toEqual([{ id: '001', held: nano(7n) }])
+})
+
+test('rows are counted by the values of a column', async () => {
+  await engine.tx((db) => insert(db, list(9)))
+  const countOdd = countBy(things, things.handle, sql`${things.count} % 2 = 1`)
+  const handles = list(9).map(({ handle }) => handle)
+  const counted = await countOdd(engine.read, [...handles, 'none'])
+  expect([...counted].sort()).toEqual(['h1', 'h3', 'h5', 'h7'].map((handle) => [handle, 1]))
+  expect(await countOdd(engine.read, [])).toEqual(new Map())
 })

@@ -4,7 +4,7 @@
  */
 import type { SQLQueryBindings } from 'bun:sqlite'
 
-import { type Column, getTableColumns, or, type SQL, sql } from 'drizzle-orm'
+import { and, type Column, count, getTableColumns, inArray, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteInsertValue, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
 import type { Json } from '../schema.ts'
@@ -184,5 +184,25 @@ export function selectRows<T extends SQLiteTable>(
   return async (db, keys) => {
     const results = await inPieces(keys, (piece) => run(db, text(db, piece.length), piece.flat()))
     return results.flatMap((result) => decode<Row<T>>(columns, result))
+  }
+}
+
+/** Returns how many rows that match `where` have each of several values in a column. */
+export function countBy(
+  table: SQLiteTable,
+  column: SQLiteColumn,
+  where: SQL,
+): (db: Db, values: readonly string[]) => Promise<Map<string, number>> {
+  const text = textOf((db, length) => {
+    const values = Array.from({ length }, () => sql.placeholder('value'))
+    return db
+      .select({ value: column, rows: count() })
+      .from(table)
+      .where(and(inArray(column, values), where))
+      .groupBy(column)
+  })
+  return async (db, values) => {
+    const results = await inPieces(values, (piece) => run(db, text(db, piece.length), [...piece]))
+    return new Map(results.flat().map(([value, rows]) => [String(value), Number(rows)]))
   }
 }

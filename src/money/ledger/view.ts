@@ -1,9 +1,9 @@
-import { and, count, eq, gte, inArray, sql } from 'drizzle-orm'
+import { and, eq, gte, sql } from 'drizzle-orm'
 
 import type { Db } from '../../kernel/db/engine.ts'
 import { LostRace } from '../../kernel/db/error.ts'
 import { excluded } from '../../kernel/db/query.ts'
-import { insertRows, selectRows, updateRows } from '../../kernel/db/rows.ts'
+import { countBy, insertRows, selectRows, updateRows } from '../../kernel/db/rows.ts'
 import { newOrderedId } from '../../kernel/ids.ts'
 import { nano, type NanoUsd, zero } from '../../kernel/money.ts'
 import { isServiceAccount, openAccounts, serviceAccounts } from './accounts.ts'
@@ -103,6 +103,9 @@ const writeCounters = insertRows(caps, (db, rows) =>
 )
 const writeEntries = insertRows(entries, (db, rows) => db.insert(entries).values(rows))
 
+/** Counts the open holds of callers, those of other processes included. */
+const countCalls = countBy(holds, holds.caller, eq(holds.state, sql`'held'`))
+
 const counterName = ({ key, day }: Omit<Counter, 'used'>): string => `${day} ${key}`
 
 /**
@@ -137,6 +140,7 @@ export class LedgerView {
     const sorted = [...ids].sort()
     const service = sorted.filter(isServiceAccount)
     const ends = needs.flatMap((one) => one.ends).map(({ ref, id }) => [ref, id])
+    const callers = [...new Set(needs.flatMap((one) => one.callers))]
     // PostgreSQL gets all at once and runs them in this order: the accounts are locked before it
     // reads what their locks guard.
     const [own, ofService, spent, opened, ended, calls] = await Promise.all([
@@ -148,14 +152,14 @@ export class LedgerView {
       loadCounters(db, [...counters]),
       loadHolds(db, [...refs]),
       loadEnded(db, ends),
-      countCalls(db, [...new Set(needs.flatMap((one) => one.callers))]),
+      countCalls(db, callers),
     ])
     this.accounts.load(own)
     this.accounts.load(ofService)
     this.counters.load(spent)
     this.holds.load(opened)
     this.ended.load(ended)
-    this.calls.load(calls)
+    this.calls.load(callers.map((caller) => ({ caller, open: calls.get(caller) ?? 0 })))
     if (ofService.length < service.length) await this.#openService(db, service)
   }
 
@@ -247,18 +251,6 @@ export class LedgerView {
     )
     this.accounts.load(await loadAccounts(db, ids))
   }
-}
-
-/** Counts the open holds of callers, those of other processes included. */
-async function countCalls(db: Db, callers: string[]): Promise<{ caller: string; open: number }[]> {
-  if (callers.length === 0) return []
-  const rows = await db
-    .select({ caller: holds.caller, open: count() })
-    .from(holds)
-    .where(and(inArray(holds.caller, callers), sql`${holds.state} = 'held'`))
-    .groupBy(holds.caller)
-  const found = new Map(rows.map(({ caller, open }) => [caller, open]))
-  return callers.map((caller) => ({ caller, open: found.get(caller) ?? 0 }))
 }
 
 function checkAccount(account: Account): void {
