@@ -1633,6 +1633,8 @@ export interface components {
             dryRun?: boolean | undefined;
             /** @description Changes in this version. */
             note?: string | undefined;
+            /** @description The version that the files change. Where a newer one exists, nothing is stored. */
+            version?: number | undefined;
             /**
              * Format: binary
              * @description The bytes, instead of fields.
@@ -1763,6 +1765,8 @@ export interface components {
             dryRun?: boolean | undefined;
             /** @description Changes in this version. */
             note?: string | undefined;
+            /** @description The version that the files change. Where a newer one exists, nothing is stored. */
+            version?: number | undefined;
             steps?: {
                 id: string;
                 title: string;

@@ -161,6 +161,11 @@ describe('the operations of apps', () => {
     expect(added).toMatchObject({ status: 201, body: { skill: { version: 2, listed: 'on' } } })
     expect((await t.call('GET', `/skills/${id}/SKILL.md`)).body).toBe(text)
     expect((await t.call('GET', `/skills/${id}?version=1`)).body).toMatchObject({ version: 1 })
+    // Files that change an older version would undo the newer one.
+    const stale = await expectError(t, 400, 'bad_request', () =>
+      ann.call('POST', `/skills/${id}/versions`, { skill: text, version: 1 }),
+    )
+    expect(stale.text('error')).toStartWith('Version 2 was published meanwhile')
     const renamed = { skill: skillText('other') }
     await expectError(t, 400, 'bad_skill', () =>
       ann.call('POST', `/skills/${id}/versions`, renamed),

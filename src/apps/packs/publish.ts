@@ -15,6 +15,7 @@ import {
   strictObject,
 } from '../../kernel/schema.ts'
 import { isPlainLine } from '../../kernel/text.ts'
+import { t } from '../../kernel/words/message.ts'
 import { idempotencyKeyOf } from '../../money/idempotency/idempotency.ts'
 import { readJson } from '../../money/perform.ts'
 import type { Agent } from '../../people/agents/agents.ts'
@@ -86,7 +87,7 @@ export async function publishPack(
 
 /**
  * Publishes the next version. Steps and share stay unless the request has others. Throws what
- * `publishPack` throws, `not_found` and `taken_down`.
+ * `publishPack` throws, `not_found`, `taken_down`, and `bad_request` over an older version.
  */
 export async function publishPackVersion(
   ctx: AppContext,
@@ -95,6 +96,7 @@ export async function publishPackVersion(
   { fields, files }: ParsedRequest,
 ): Promise<Success> {
   const item = await apps.getOwnApp(ctx, maker, id, [kind])
+  requireNewest(fields.version, item.version)
   const note = checkNote(fields.note)
   const before = (await apps.getVersion(ctx, id, item.version)).folder
   const pack = await readPack(files)
@@ -111,6 +113,7 @@ export async function publishPackVersion(
       return ctx.db.tx(async (db) => {
         const how = { via: 'files', note } as const
         const added = await addVersion(ctx, db, item, { page, inspection, how })
+        requireNewest(fields.version, added.app.version - 1)
         // A description that the maker set for Explore stays.
         const isSame = before && item.description === shortDescription(before)
         const app =
@@ -126,6 +129,15 @@ export async function publishPackVersion(
       })
     })
   })
+}
+
+/** Throws `bad_request` for files that change an older version than the newest. */
+function requireNewest(changed: number | undefined, version: number): void {
+  if (changed === undefined || changed === version) return
+  rejectRequest(
+    t('Version {version} was published meanwhile. Reload the page and try again.', { version }),
+    'version',
+  )
 }
 
 async function dryRun(ctx: AppContext, kind: PackKind, { tar }: Pack): Promise<Success> {
@@ -241,6 +253,12 @@ const stepsSchema = Type.Array(StepSchema, { minItems: 1, maxItems: stepsMax })
 const note = Type.Optional(
   lineSchema(versionNoteCharsMax, { description: 'Changes in this version.' }),
 )
+const over = Type.Optional(
+  Type.Integer({
+    minimum: 1,
+    description: 'The version that the files change. Where a newer one exists, nothing is stored.',
+  }),
+)
 const example = { skill: '---\nname: release-notes\ndescription: Writes release notes.\n---\n…' }
 const exampleSteps = [{ id: 'draft', title: 'Draft the notes', done: 'Each change has a line.' }]
 
@@ -262,7 +280,7 @@ const listing = { store, remix, priceRemix, shelf }
 export const requests = {
   skill: {
     publish: requestOf({ ...source, ...listing }, {}, newTerms),
-    version: requestOf({ ...source, note }),
+    version: requestOf({ ...source, note, version: over }),
   },
   framework: {
     publish: requestOf(
@@ -273,6 +291,7 @@ export const requests = {
     version: requestOf({
       ...source,
       note,
+      version: over,
       steps: Type.Optional(stepsSchema),
       share: Type.Optional(nullable(ShareSchema)),
     }),
@@ -376,4 +395,4 @@ function validated(body: unknown, kind: PackKind, action: Action): PackRequest {
 }
 
 /** Fields that are not texts, in the query of a zip. */
-const jsonFields = new Set(['store', 'dryRun', 'priceRemix', 'steps', 'share'])
+const jsonFields = new Set(['store', 'dryRun', 'priceRemix', 'steps', 'share', 'version'])

@@ -110,6 +110,11 @@ test('the studio edits, adds and deletes files', async () => {
     version: '1',
   })
   expect(alertText(stale)).toContain('published meanwhile')
+  const unnamed = await submit(files, `/studio/${id}/file`, { path: ' ', text: 'a' })
+  expect(alertText(unnamed)).toContain('path')
+  const other = `${files}?file=references%2Ftone.md`
+  const bare = await submit(other, `/studio/${id}/unfile`, { path: 'SKILL.md' })
+  expect(alertText(bare)).toContain('SKILL.md')
   const wrong = await submit(files, `/studio/${id}/file`, { path: '../evil.md', text: 'a' })
   expect(wrong.status).toBe(400)
   expect(alertText(wrong)).toContain('is invalid')

@@ -6,7 +6,6 @@ import type { InputFile } from '../../apps/folders/unzip.ts'
 import { isPackKind } from '../../apps/kinds.ts'
 import { publishVersionOf } from '../../apps/packs/operations.ts'
 import { readFiles } from '../../apps/packs/packs.ts'
-import { rejectRequest } from '../../kernel/errors.ts'
 import { html, type Part } from '../../kernel/html.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Json } from '../../kernel/schema.ts'
@@ -175,15 +174,11 @@ async function publish(
   const { id, kind, version } = studio.app
   if (!isPackKind(kind)) throw new Error(`${id} is a ${kind}`)
   const ref = readRef(form)
-  if (form.text('version') !== String(version)) {
-    rejectRequest(
-      t('Version {version} was published meanwhile. Reload the page and try again.', { version }),
-    )
-  }
   const files = change(await readFiles(ctx, await apps.getVersion(ctx, id, version)))
   const note = form.text('note').trim()
   const sent = files.map(({ path, bytes }) => ({ path, base64: bytes.toBase64() }))
-  const request = { ...fields, files: sent, ...(note && { note }) }
+  const over = Number(form.text('version'))
+  const request = { ...fields, files: sent, version: over, ...(note && { note }) }
   const published = await act(studio, publishVersionOf[kind], {}, request, ref)
   return t('Published. {value}', { value: String(published['note'] ?? '') })
 }
@@ -196,7 +191,6 @@ const file: StudioAction['work'] = async (studio, form) => {
   const path = form.text('path').trim()
   const steps = hasSteps(form) ? { steps: readSteps(form) } : {}
   if (!form.has('path')) return publish(studio, form, (files) => files, steps)
-  if (path === '') rejectRequest(t('Enter a path.'))
   const bytes =
     (await form.file('file')?.bytes()) ??
     new TextEncoder().encode(form.text('text').replaceAll('\r\n', '\n'))
@@ -209,7 +203,6 @@ const file: StudioAction['work'] = async (studio, form) => {
 
 const removeFile: StudioAction['work'] = (studio, form) => {
   const path = form.text('path')
-  if (path === skillFile) rejectRequest(t('A pack needs its SKILL.md.'))
   return publish(studio, form, (files) => files.filter((one) => one.path !== path))
 }
 

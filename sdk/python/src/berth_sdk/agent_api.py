@@ -965,6 +965,8 @@ class AgentApi(Api):
             ref: Idempotency key: the same ref never runs a request twice.
             dryRun: true: only check; nothing is stored.
             note: Changes in this version.
+            version: The version that the files change. Where a newer one exists, nothing is
+                stored.
             content: The bytes, instead of fields.
         """
         return self._call("publish_skill_version", fields)
@@ -1089,6 +1091,8 @@ class AgentApi(Api):
             ref: Idempotency key: the same ref never runs a request twice.
             dryRun: true: only check; nothing is stored.
             note: Changes in this version.
+            version: The version that the files change. Where a newer one exists, nothing is
+                stored.
             content: The bytes, instead of fields.
         """
         return self._call("publish_framework_version", fields)

@@ -2227,6 +2227,8 @@ class PublishSkillVersionInput(TypedDict):
     """Idempotency key: the same ref never runs a request twice."""
     note: NotRequired[str]
     """Changes in this version."""
+    version: NotRequired[int]
+    """The version that the files change. Where a newer one exists, nothing is stored."""
     content: NotRequired[Upload]
     """The bytes, instead of fields."""
 
@@ -2415,6 +2417,8 @@ class PublishFrameworkVersionInput(TypedDict):
     """Idempotency key: the same ref never runs a request twice."""
     note: NotRequired[str]
     """Changes in this version."""
+    version: NotRequired[int]
+    """The version that the files change. Where a newer one exists, nothing is stored."""
     steps: NotRequired[list[PublishFrameworkInputStep]]
     share: NotRequired[Optional[PublishFrameworkVersionInputShare]]
     content: NotRequired[Upload]
