@@ -79,13 +79,15 @@ const readers = /^src\/site\/(forms|session|report|new\/new)\.ts$/
 
 const changes = /\.tx$|^(recordAudit|pay|openHold|settleHold)$|(^|\.)idempotency\./
 /** Errors of a transport, of its sign-in, and of a path that leads nowhere. */
-const ownErrors = new Set(
-  ['not_found', 'job_not_found', 'no_key', 'agents_off', 'rate_limited', 'try_again'].concat([
-    'not_signed_in',
-    'sign_in_stale',
-    'too_big',
-  ]),
-)
+const ownErrors = new Set([
+  'not_found',
+  'job_not_found',
+  'rate_limited',
+  'try_again',
+  'not_signed_in',
+  'sign_in_stale',
+  'too_big',
+])
 
 /** Finds front ends with a rule: they change something, throw its error, or read a form alone. */
 export const frontEndRules = (tree: Source[]): Finding[] =>

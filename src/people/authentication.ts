@@ -151,5 +151,10 @@ export const findReader = async (
 
 /** Throws `agents_off` where the Agent API is off. */
 export function checkAgentsOn(ctx: AppContext): void {
-  if (!ctx.config.agentsOn) throw new ApiError('agents_off')
+  const off = findAgentsOff(ctx)
+  if (off) throw off
 }
+
+/** Returns the error of an Agent API that is off. */
+export const findAgentsOff = (ctx: AppContext): ApiError<'agents_off'> | undefined =>
+  ctx.config.agentsOn ? undefined : new ApiError('agents_off')

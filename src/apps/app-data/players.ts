@@ -17,12 +17,19 @@ import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError, rejectRequest } from '../../kernel/errors.ts'
 import { isForbidden } from '../../kernel/forbidden-text.ts'
+import type { Operation, Sender } from '../../kernel/http/operation.ts'
 import type { RequestContext } from '../../kernel/http/request-context.ts'
 import { newSecret, sign } from '../../kernel/ids.ts'
 import { hasVisibleText, isPlainLine } from '../../kernel/text.ts'
 import { day } from '../../kernel/time.ts'
 import type { Person } from '../../people/people.ts'
-import { guestCookie, playerOf, readGuestCookie, type Visitor } from '../../people/session-user.ts'
+import {
+  getChatPlayer,
+  guestCookie,
+  playerOf,
+  readGuestCookie,
+  type Visitor,
+} from '../../people/session-user.ts'
 import { type App, visibleVersion } from '../apps.ts'
 import { getPlayable, isOwner } from '../audience/access.ts'
 import { versions } from '../tables.ts'
@@ -49,6 +56,20 @@ export interface Player {
   declared: readonly SharingUse[]
   /** The uses that the app may begin once a player agrees to them. */
   undeclared: readonly SharingUse[]
+}
+
+/**
+ * Returns the caller of the data of an app from a chat. Throws what `getChatPlayer` throws, and
+ * `no_key` for a change without a key: nothing that such a player stored could be found again.
+ */
+export async function getDataCaller(
+  ctx: AppContext,
+  sender: Sender,
+  operation: Operation,
+): Promise<Visitor> {
+  const visitor = await getChatPlayer(ctx, sender, operation)
+  if (!visitor.caller && operation.method !== 'GET') throw new ApiError('no_key')
+  return visitor
 }
 
 /** A request of a page, which its shell sends. */

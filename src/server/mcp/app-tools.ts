@@ -2,6 +2,7 @@ import type { CallToolResult, Tool as Definition } from '@modelcontextprotocol/s
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 
 import { callModel } from '../../apps/ai/routes.ts'
+import { getDataCaller } from '../../apps/app-data/players.ts'
 import { agentApiUrl } from '../../apps/kinds.ts'
 import type { Pages } from '../../apps/viewer/pages.ts'
 import type { AppContext } from '../../kernel/context.ts'
@@ -138,9 +139,7 @@ async function performForApp(
   const { method, body } = args
   const url = URL.parse(`https://app.invalid${args.path}`)
   const [operation, params] = findOperation(operations, method, url?.pathname ?? '')
-  const caller = await getChatPlayer(ctx, { method, headers, context }, operation)
-  // Nothing that such a player stored could be found again.
-  if (!caller.caller && method !== 'GET') throw new ApiError('no_key')
+  const caller = await getDataCaller(ctx, { method, headers, context }, operation)
   return perform(ctx, operation, {
     method,
     headers,

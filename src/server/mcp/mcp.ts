@@ -2,7 +2,7 @@ import { connectSegment, firstScopes, resourceMetadataUrl } from '../../apps/con
 import type { Pages } from '../../apps/viewer/pages.ts'
 import type { Urls } from '../../kernel/config/load.ts'
 import type { AppContext } from '../../kernel/context.ts'
-import { ApiError, isApiError } from '../../kernel/errors.ts'
+import { isApiError } from '../../kernel/errors.ts'
 import { readJsonBody } from '../../kernel/http/body.ts'
 import { contentOf } from '../../kernel/http/entity.ts'
 import { isLocalHost, isOwnAddress, nameOf, parseHost, urlsFor } from '../../kernel/http/host.ts'
@@ -13,7 +13,7 @@ import { isRecord, recordOf } from '../../kernel/schema.ts'
 import { scopes } from '../../kernel/scopes.ts'
 import { readApiKey } from '../../money/keys/keys.ts'
 import { networkRejection } from '../../money/keys/restrictions.ts'
-import { findSentKey, scopeOf } from '../../people/authentication.ts'
+import { findAgentsOff, findSentKey, scopeOf } from '../../people/authentication.ts'
 import { apiErrorResponse } from '../../people/error-response.ts'
 import { beginBatch, findBatch } from './batch.ts'
 import type { Extension } from './server.ts'
@@ -139,14 +139,13 @@ async function load(
   pages: Pages,
   { extension, stopping }: McpOptions,
 ): Promise<Serve | Response> {
-  if (!ctx.config.agentsOn) return apiErrorResponse(new ApiError('agents_off'))
-  const [{ createListCache }, { createServerHandler }, { createToolset }, hosting] =
-    await Promise.all([
-      import('./server.ts'),
-      import('./server.ts'),
-      import('./toolset.ts'),
-      import('../agent-api.ts'),
-    ])
+  const off = findAgentsOff(ctx)
+  if (off) return apiErrorResponse(off)
+  const [{ createListCache, createServerHandler }, { createToolset }, hosting] = await Promise.all([
+    import('./server.ts'),
+    import('./toolset.ts'),
+    import('../agent-api.ts'),
+  ])
   const { content } = contentOf(await hosting.describedAgentApi(ctx))
   const api = { description: await content.json(), operations: hosting.agentOperations, pages }
   const toolset = createToolset(ctx, api, extension)
