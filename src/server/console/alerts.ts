@@ -19,6 +19,7 @@ import {
 } from '../operator/alerts.ts'
 import { testAlert } from '../operator/operations.ts'
 import { badge, consolePage, silentNote, statusLine } from './components.ts'
+import { nameSettings } from './setting-names.ts'
 
 const place = '/console/alerts'
 
@@ -63,7 +64,9 @@ export async function alertsPage(req: UserRequest, message?: string): Promise<Pa
     const state = isOpen(condition) ? badge(t('alert'), 'bad') : html`<span class="fine">OK</span>`
     const now = values.map(
       ({ server, sentence }) =>
-        html`<div dir="auto">${server !== undefined && `${server}: `}${textOf([sentence])}</div>`,
+        html`<div dir="auto">
+          ${server !== undefined && `${server}: `}${nameSettings(textOf([sentence]))}
+        </div>`,
     )
     // Only an alert has a time and a delivery.
     const ofAlert = [alert && renderDateTime(alert.since), delivery(alert, hasReceiver)]
@@ -84,7 +87,7 @@ export async function alertsPage(req: UserRequest, message?: string): Promise<Pa
   const summary = firing.length > 0 ? formatCount(firing.length, 'alert') : t('No alerts')
   const sent = query.get('sent') === 'test' && notice(t('The receiver accepted the test.'))
   const main = html`${sent || undefined} ${silentNote(others)}
-  ${statusLine(summary, t('Each condition is checked every minute. An alert is sent once, and once when it ends.'), firing.length > 0)}
+  ${statusLine(summary, t('Each condition is checked every minute. An alert is sent once, and once when it ends.'), firing.length > 0 ? 'bad' : 'good')}
   ${dataTable(t('Alerts'), heads, shown.map(row))}
   ${section(t('Webhook'), receiver(req, token, hasReceiver))}`
   return consolePage({ place, title: t('Alerts'), message, main, scripts: ['copy-line.js'] })

@@ -25,6 +25,7 @@ import {
   readLink,
   shareLinks,
 } from '../../site/studio/access.ts'
+import { findingName } from '../../site/studio/safety.ts'
 import { wireWord } from '../../site/wire-words.ts'
 import {
   changeItemAudience,
@@ -177,7 +178,7 @@ const versionRow =
   ({ version, verdict, findings, sha256, htmlBytes, created }: apps.Version): Part[] => [
     html`<a href="${versionPath(app, version)}" target="_blank">Open version ${version}</a>`,
     badge(verdict, verdict === 'clean' ? 'good' : verdict === 'block' ? 'bad' : 'plain'),
-    findings.map(({ code }) => code).join(', ') || '–',
+    [...new Set(findings.map(({ code }) => findingName(code)))].join(', ') || '–',
     formatBytes(htmlBytes),
     renderDateTime(created),
     html`<a href="/console/queue?sha256=${sha256}#blocklist" aria-label="Block version ${version}"

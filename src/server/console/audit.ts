@@ -1,4 +1,3 @@
-import { type SettingName, SettingsSchema } from '../../kernel/config/settings.ts'
 import { makeCursor, takePage } from '../../kernel/cursor.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { lookUp } from '../../kernel/schema.ts'
@@ -10,6 +9,7 @@ import type { Page } from '../../site/layout.ts'
 import { createdCursor, cursorPager, dataTable, emptyState } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
 import { consolePage, ownerLink, searchCharsMax, searchForm, settingLink } from './components.ts'
+import { isSetting } from './setting-names.ts'
 
 /** Labels of the actions in the audit log. */
 const auditActions: Partial<Record<string, Text>> = {
@@ -67,9 +67,6 @@ const ofKeys = /^(keys|projects) /
 
 /** Decisions about people, unless their item is an @handle. */
 const ofPeople = /^(suspend|unsuspend|hide-page|show-page|dismiss-page|leave|recover)$/
-
-const isSetting = (item: string): item is SettingName =>
-  Object.hasOwn(SettingsSchema.properties, item)
 
 /** Links an item of the audit log to its page. */
 const itemLink = ({ did, item }: AuditEntry): Html => {

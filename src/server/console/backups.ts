@@ -56,7 +56,7 @@ function item(token: string, backup: BackupInfo, outcome: CommandResult | undefi
   const size = t('database {databaseBytes}', { databaseBytes: formatBytes(databaseBytes) })
   return html`<li>
     <strong>${manifest ? renderDateTime(manifest.created) : name}</strong>
-    ${manifest ? badge(t('Berth {berth}', { berth: manifest.berth })) : badge('incomplete', 'bad')}
+    ${manifest ? html`<span class="small">${t('Berth {berth}', { berth: manifest.berth })}</span>` : badge('incomplete', 'bad')}
     <p class="small">
       ${manifest ? t('{size}, {files} of {bytes}', { size, files: formatCount(manifest.files, 'file'), bytes: formatBytes(manifest.bytes) }) : size}
     </p>
@@ -133,7 +133,7 @@ function backupStatus(backups: BackupInfo[], archives: Archives): Html {
     const meaning = archives.isOld
       ? t('Encrypted, but older than it should be.')
       : t('Encrypted, written by the server.')
-    return statusLine(html`${t('Last backup')} ${at}`, meaning, archives.isOld)
+    return statusLine(html`${t('Last backup')} ${at}`, meaning, archives.isOld ? 'bad' : 'good')
   }
   const [newest] = backups.flatMap(({ manifest }) => manifest ?? [])
   const setUp = html`<a href="#encrypted">${t('Set up encrypted backups')}</a>`
@@ -141,9 +141,9 @@ function backupStatus(backups: BackupInfo[], archives: Archives): Html {
     ? statusLine(
         html`${t('Last backup')} ${renderDateTime(newest.created)}`,
         html`On the disk of this server only, and not encrypted. ${setUp}`,
-        true,
+        'warn',
       )
-    : statusLine(t('No backup yet'), html`If this disk fails, everything is lost. ${setUp}`, true)
+    : statusLine(t('No backup yet'), html`If this disk fails, everything is lost. ${setUp}`, 'bad')
 }
 
 /** Renders the state of the backups, their list, and the encrypted ones. */

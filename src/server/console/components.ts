@@ -135,10 +135,8 @@ export const settingLink = (name: SettingName): Html =>
 export type Fact = readonly [name: Text, value: Part]
 
 /** The state of what a page is about, and then what that means. */
-export const statusLine = (state: Part, meaning: Part, isBad = false): Html =>
-  html`<p class="status-line${isBad && ' bad'}">
-    <strong>${state}</strong> <span>${meaning}</span>
-  </p>`
+export const statusLine = (state: Part, meaning: Part, style: 'good' | 'warn' | 'bad' = 'good') =>
+  html`<p class="status-line ${style}"><strong>${state}</strong> <span>${meaning}</span></p>`
 
 /**
  * A button that opens a form above the page, without a script. After an error the form stands in
@@ -177,6 +175,7 @@ export const searchCharsMax = 100
 export const searchForm = (action: string, label: Text, value: string | undefined): Html =>
   html`<form class="search" role="search" action="${action}">
     ${searchField(label, value, searchCharsMax)}
+    ${value !== undefined && html`<a class="small" href="${action}">Clear the search</a>`}
   </form>`
 
 export function stateBadge(app: App): Html {

@@ -100,6 +100,7 @@ async function confirmPage(req: UserRequest, grantInput: GrantInput): Promise<Pa
   </div>`
   const main = html`${statList([
     [kinds[grantee.kind], html`<bdi>${grantee.name}</bdi>`],
+    [t('Amount'), html`${credits(more)} <span class="small">${grantInput.usd.trim()} USD</span>`],
     [t('Created'), renderDate(grantee.created)],
     [t('Current balance'), credits(has)],
     [t('New balance'), credits(has + more)],

@@ -34,7 +34,7 @@ import type { UserRequest } from '../../site/session.ts'
 import { wireWord } from '../../site/wire-words.ts'
 import { changeModelPrice, switchModel } from '../operator/operations.ts'
 import { fixedReason, partsOf, priceUnits } from '../operator/settings.ts'
-import { badge, consolePage, searchCharsMax, searchForm } from './components.ts'
+import { badge, consolePage, searchCharsMax, searchForm, settingLink } from './components.ts'
 
 const pricePath = (id: string): string => withQuery('/console/models/price', { model: id })
 
@@ -71,18 +71,24 @@ export function modelPricePage(req: UserRequest, message?: string, submitted?: F
       ${isOwn && html`<button class="button quiet" name="act" value="reset">Restore list price</button>`}
     </div>`
   const hasTiers = price?.tiers !== undefined
-  const main = html`<p class="lead">
-      Clients pay this price as it is: the margin is not added. An empty field is not offered, 0 is
-      free.
-    </p>
-    <p class="small">
-      ${isOwn ? t('The price was set here or in MODEL_PRICES.') : t('The price of the list, with the margin.')}
+  const { marginPercent } = ctx.config
+  const now = isOwn
+    ? t('Clients pay your own price, without the margin.')
+    : t('Clients pay the price of the list and the margin of {marginPercent} %.', { marginPercent })
+  const main = html`<p class="small">
+      A price that you save replaces both. An empty field is not offered, 0 is free.
       ${hasTiers && t('Saving a price ends the higher prices of long prompts.')} Running requests
       pay the price at their start.
     </p>
-    ${fixed === undefined ? postForm(token, pricePath(id), fields) : notice(fixed)}
-    <p class="below"><a href="${withQuery('/console/models', { q: id })}">All prices</a></p>`
-  return consolePage({ place: '/console/models', title: id, message, main })
+    ${fixed === undefined ? postForm(token, pricePath(id), fields) : notice(fixed)} `
+  return consolePage({
+    place: '/console/models',
+    title: id,
+    crumbs: [[withQuery('/console/models', { q: id }), t('Models')]],
+    lead: now,
+    message,
+    main,
+  })
 }
 
 /** Sets or restores the price of a model. */
@@ -207,7 +213,7 @@ export function modelsPage({ ctx, query, token }: UserRequest, message?: string)
   ${searchForm('/console/models', t('Search models'), q)}
   ${dataTable(t('Models'), heads, shown.rows.map(row), none)}
   ${numberPager('/console/models', shown, { q })}`
-  const lead = html`Upstream prices and our prices.
-    <a href="/console/settings/MARGIN_PERCENT">MARGIN_PERCENT</a> is ${marginPercent}.`
+  const lead = html`Upstream prices and our prices. The ${settingLink('MARGIN_PERCENT')} is
+  ${marginPercent} %.`
   return consolePage({ place, title: t('Models'), lead, message, main })
 }

@@ -51,8 +51,8 @@ const texts: Record<SetupStepName, StepText> = {
   },
   url: {
     title: msg('Set the public URL'),
-    text: html`Links and sign-in need the address of this server: <code>APP_URL</code>.`,
-    link: html`<a href="/console/settings/APP_URL">APP_URL</a>`,
+    text: msg('Links and sign-in need the address of this server.'),
+    link: html`<a href="/console/settings/APP_URL">Setting</a>`,
   },
   backup: {
     title: msg('Create a backup'),
@@ -146,7 +146,7 @@ async function healthLine(ctx: AppContext, upstreams: SharedHealth[]): Promise<H
   const paused = upstreams.filter(({ state }) => state !== 'closed').length
   return html`<dl class="health" aria-label="Health">
     ${fact(t('Requests'), formatUnit(count / (recentMs / 1_000), '/s'))}
-    ${fact('p95', p95 === undefined ? '–' : formatUnit(p95, 'ms'))}
+    ${fact(t('Latency (p95)'), p95 === undefined ? '–' : formatUnit(p95, 'ms'))}
     ${fact(t('Server errors'), html`<a href="/console/errors">${formatUnit(share, '%')}</a>`, share >= 1)}
     ${fact(t('Paid in today'), formatUsd(toUsd(paidIn)))}
     ${fact(t('Charged today'), html`${renderCredits(charged)} cr`)}

@@ -24,7 +24,8 @@ import { invoiceBadge, nameNetwork } from '../../site/wallet/invoice.ts'
 import { creditPayment } from '../operator/operations.ts'
 import { chainServers, type Collected } from '../operator/servers.ts'
 import { type Income, incomeByDay } from '../operator/topups.ts'
-import { accountLinks, badge, consolePage, settingLink } from './components.ts'
+import { accountLinks, badge, consolePage, settingLink, statusLine } from './components.ts'
+import { nameSettings } from './setting-names.ts'
 
 const agentPaymentsShown = 20
 
@@ -89,7 +90,7 @@ const watcherRow = ({ network, ok, lastPollAt, problem }: WatcherHealth): Part[]
   html`${nameNetwork(network)} <code class="code-name">${network}</code>`,
   badge(ok ? 'up' : problem === null ? 'starting' : 'down', ok ? 'good' : 'bad'),
   lastPollAt === null ? t('never') : renderDateTime(lastPollAt),
-  problem,
+  problem !== null && nameSettings(problem),
 ]
 
 function unmatchedRow(token: string, payment: StoredPayment): Part[] {
@@ -145,7 +146,7 @@ const watcherSection = (watchers: WatcherHealth[]): Part =>
   )
 
 const serverRow = (server: string | undefined, { name, problem }: ServerHealth): Part[] => [
-  server === undefined ? name : `${server}: ${name}`,
+  nameSettings(server === undefined ? name : `${server}: ${name}`),
   problem,
 ]
 
@@ -173,6 +174,20 @@ const unmatchedSection = (token: string, payments: StoredPayment[]): Part =>
     ],
     payments.map((payment) => unmatchedRow(token, payment)),
   )
+
+/** Says which networks take no payments now; nothing while all work. */
+function networkStatus(watchers: WatcherHealth[]): Part {
+  const failing = watchers.filter(({ ok, problem }) => !ok && problem !== null)
+  const names = failing.map(({ network }) => t(nameNetwork(network))).join(', ')
+  return (
+    failing.length > 0 &&
+    statusLine(
+      t('No payments on {names}', { names }),
+      t('Its servers do not answer. Payments are credited when they do.'),
+      'bad',
+    )
+  )
+}
 
 /** Sums of what came in. */
 function totals(income: Income[], unmatched: number, now: number): Html {
@@ -241,7 +256,8 @@ export async function paymentsPage(req: UserRequest, message?: string): Promise<
   const names = await accountLinks(ctx, accounts)
   const invoices = shown.map((row) => invoiceRow(row, names, now))
   const table = dataTable(t('Invoices'), invoiceColumns, invoices, t('No invoices yet.'))
-  const main = html`${totals(income, unmatched.length, now)} ${unmatchedSection(token, unmatched)}
+  const main = html`${networkStatus(watchers)} ${totals(income, unmatched.length, now)}
+  ${unmatchedSection(token, unmatched)}
   ${section(t('Invoices'), html`${table} ${shown.length > 0 && cursorPager(query, place, next)}`)}
   ${incomeSection(income)} ${watcherSection(watchers)} ${serverSection(servers)} ${agents}`
   const lead = t('Every confirmed payment is credited for its own value.')

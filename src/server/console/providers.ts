@@ -221,7 +221,7 @@ function upstreamStatus(all: SharedHealth[]): Html {
     return statusLine(
       t('{paused} of {all} paused', { paused, all: all.length }),
       t('Their models are served by other upstreams, or fail until a try succeeds.'),
-      true,
+      'bad',
     )
   }
   return all.every(({ name }) => name === 'demo')
@@ -229,7 +229,7 @@ function upstreamStatus(all: SharedHealth[]): Html {
         t('Only demo models answer'),
         html`Add the key of a provider, or use a server of this machine:
           <a href="${place}">Providers</a>.`,
-        true,
+        'warn',
       )
     : statusLine(
         t('All upstreams answer'),

@@ -19,6 +19,7 @@ import { button, type Form, hiddenField, inputField, postForm } from '../../site
 import type { Page } from '../../site/layout.ts'
 import { dataTable, emptyState } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
+import { findingName } from '../../site/studio/safety.ts'
 import { itemCover } from '../../site/tiles.ts'
 import { listOpenCases } from '../operator/cases.ts'
 import { decide } from '../operator/operations.ts'
@@ -270,7 +271,10 @@ function blocklist(
       A page with a blocked hash cannot be published. Existing apps with the page are quarantined.
     </p>
     ${dataTable(t('Blocked pages'), heads, rows, false)}
-    ${postForm(token, '/console/blocklist', fields)}
+    <details ${(sha256 !== '' || why !== undefined) && html`open`}>
+      <summary>Block a page by its hash</summary>
+      ${postForm(token, '/console/blocklist', fields)}
+    </details>
   </section>`
 }
 
@@ -305,7 +309,7 @@ export function caseFindings(version: apps.Version | undefined): Part {
       .slice(0, findingsShown)
       .map(
         ({ code, line, excerpt }) =>
-          html`<li><code>${code}</code> in line ${line}: <code>${excerpt}</code></li>`,
+          html`<li>${findingName(code)} in line ${line}: <code>${excerpt}</code></li>`,
       )}${more > 0 && html`<li>${more} more</li>`}
   </ul>`
 }

@@ -1,5 +1,5 @@
 /** The names of settings for people. Their codes, such as HOME_TITLE, are for the environment. */
-import type { SettingName } from '../../kernel/config/settings.ts'
+import { type SettingName, SettingsSchema } from '../../kernel/config/settings.ts'
 import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { providerKeys } from '../operator/providers.ts'
 
@@ -177,3 +177,14 @@ export function settingName(setting: SettingName): string {
   const provider = providerKeys.find((one) => one.setting === setting)?.label
   return provider === undefined ? setting : t('API key of {provider}', { provider })
 }
+
+/** Replaces the codes of settings in a text, such as a problem, by their names. */
+export const nameSettings = (text: string): string =>
+  text.replace(/\b([A-Z][A-Z\d]*_[A-Z\d_]+)(?:\[(\d+)\])?/g, (all, code: string, at?: string) => {
+    if (!isSetting(code)) return all
+    return at === undefined ? settingName(code) : `${settingName(code)}, ${Number(at) + 1}`
+  })
+
+/** Returns whether a text is the code of a setting. */
+export const isSetting = (text: string): text is SettingName =>
+  Object.hasOwn(SettingsSchema.properties, text)

@@ -16,7 +16,7 @@ import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import type { TestResponse, TestServer } from '../../testing/fixtures/test-server.ts'
 import { createContext } from '../context.ts'
 import { changeSetting, switchModel } from '../operator/settings.ts'
-import { settingName } from './setting-names.ts'
+import { nameSettings, settingName } from './setting-names.ts'
 
 const start = startForEachTest()
 
@@ -308,4 +308,11 @@ test('leaves prices that are set elsewhere, and says where', async () => {
   const tried = await olga.send(pricePath, { token, prompt: '9', completion: '9', act: 'set' })
   expect(alertText(tried)).toBe(fixed)
   expect(await readPrice(t, 'demo/chat')).toMatchObject({ prompt: '0.000003', completion: '0' })
+})
+
+test('names settings in texts of problems', () => {
+  expect(nameSettings('TOPUP_EVM_RPC_URLS[0] (127.0.0.1:1): refused')).toBe(
+    'RPC servers of ETH and USDT, 1 (127.0.0.1:1): refused',
+  )
+  expect(nameSettings('NO_SETTING is HTTP_ERROR')).toBe('NO_SETTING is HTTP_ERROR')
 })

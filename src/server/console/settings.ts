@@ -146,7 +146,7 @@ export function settingsPage(req: UserRequest): Page {
         ? emptyState(t('No settings found'), t('Search for another word, or show all settings.'))
         : html`<div class="settings">
             <div>${subjects.map((subject) => subjectSection(subject, words === undefined))}</div>
-            ${subjectNav(subjects)}
+            ${subjects.length > 1 && subjectNav(subjects)}
           </div>`
     }`
   return consolePage({ place, title: t('Settings'), lead: lead(ctx), main })

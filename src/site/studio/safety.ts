@@ -101,7 +101,7 @@ const findingNames: Record<string, Text> = {
   text: msg('Text that is not allowed'),
 }
 
-const findingName = (code: string): Text =>
+export const findingName = (code: string): Text =>
   lookUp(findingNames, code) ?? lookUp(findingNames, code.split('.')[0] ?? '') ?? code
 
 /** Renders the safety check of the latest version, with the source around each finding. */
