@@ -61,7 +61,7 @@ function stateLine({ handle, public: isPublic, hidden }: OwnProfile): Html {
     </p>`
   }
   return html`<p>
-    <span class="badge warn">Private</span>
+    <span class="badge plain">Private</span>
     ${handle === null ? t('You have no public page yet.') : html`<bdi>@${handle}</bdi> is yours. Only you see this page.`}
   </p>`
 }

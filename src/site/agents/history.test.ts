@@ -43,6 +43,8 @@ test('pages the apps of an agent with links to their studios', async () => {
   expect(rest.hrefs).toEqual(expect.arrayContaining([`/a/${first}`, `/explore/${first}`]))
   // A cover is decoration, so that only the markup shows it.
   expect(await olga.read(nextIn(page))).toMatch(/class="tile-link"[^>]*>\s*<span class="cover"/)
+  // Titles of items are below a heading of the list.
+  expect(page.allByRole('heading', 'Apps').map(({ level }) => level)).toEqual([2])
   const agent = await open('')
   expect(agent.hrefs).toContain('/agents/ann/apps')
   expect(studioLinksIn(agent)).toHaveLength(4)

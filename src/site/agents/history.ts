@@ -46,7 +46,8 @@ export async function appsTab({ req, agent }: OwnAgent): Promise<Part> {
     </p>`
     return ownAppTile(ctx, app, { href: `/studio/${app.id}`, facts: ownAppFacts(ctx, app), links })
   }
-  return html`<ul class="tiles">
+  return html`<h2 class="visually-hidden">Apps</h2>
+    <ul class="tiles">
       ${page.map(tile)}
     </ul>
     ${cursorPager(query, agentPath(agent, 'apps'), next)}`

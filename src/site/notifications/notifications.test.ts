@@ -100,6 +100,13 @@ test('tells people what happened, and not which request a program would send', a
   expect(page.hrefs).toContain(`/studio/${id}/safety`)
 })
 
+test('has the direction of the page in each note, whatever it begins with', async () => {
+  const id = await ann.publish({ title: 'Boat', store: true })
+  await olga.fill('/account', '/account/language', { language: 'ar' })
+  expect(await olga.read('/notifications')).toContain('<bdi dir="rtl">')
+  expect((await open()).hrefs).toContain(`/explore/${id}`)
+})
+
 test('leads from each note to the page where its reader acts', async () => {
   const id = await ann.publish({ title: 'Draft' })
   const notes = await open()

@@ -4,7 +4,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { day, utcDay } from '../../kernel/time.ts'
 import { msg, type Sentence, t, type Text, textOf } from '../../kernel/words/message.ts'
-import { currentLanguage } from '../../kernel/words/words.ts'
+import { currentLanguage, languages, perLanguage } from '../../kernel/words/words.ts'
 import type { NoteKind } from '../../people/notifications/kinds.ts'
 import type { Note } from '../../people/notifications/notifications.ts'
 import { ownCover } from '../agents/own-apps.ts'
@@ -42,9 +42,11 @@ const ownWords: Partial<Record<NoteKind, (values: Sentence['values']) => string>
 function noteText({ kind, text, messages }: Note): Html {
   const [first] = messages ?? []
   const own = first && ownWords[kind]?.(first.values)
-  return currentLanguage() === 'en'
-    ? html`<bdi dir="ltr">${isolateQuotes(own ?? text)}</bdi>`
-    : html`<bdi>${own ?? (messages ? textOf(messages) : text)}</bdi>`
+  if (!messages || currentLanguage() === 'en') {
+    return html`<bdi dir="ltr">${isolateQuotes(own ?? text)}</bdi>`
+  }
+  // A title at its start has no say in the direction of the sentence.
+  return html`<bdi dir="${languages[currentLanguage()].dir}">${own ?? textOf(messages)}</bdi>`
 }
 
 /** A dot before what is unread. */
@@ -204,7 +206,15 @@ function summaryOf(notes: Note[]): Part[] {
   return parts
 }
 
-const joined = (parts: Part[]): Part => parts.map((part, at) => (at === 0 ? part : [', ', part]))
+const enumerations = perLanguage(
+  (locale) => new Intl.ListFormat(locale, { type: 'conjunction', style: 'narrow' }),
+)
+
+/** Enumerates parts with the commas of the language. */
+const joined = (parts: Part[]): Part =>
+  enumerations()
+    .formatToParts(parts.map((_, at) => String(at)))
+    .map(({ type, value }) => (type === 'element' ? parts[Number(value)] : value))
 
 interface ListOptions {
   /** Names the agent of each row, where the list has several. */
