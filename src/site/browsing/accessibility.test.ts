@@ -132,7 +132,8 @@ describe.skipIf(findBrowser('chromium') === undefined)('accessible pages in chro
       const context = await browser.newContext(touchPhone)
       await context.addCookies(cookies)
       const page = await context.newPage()
-      for (const path of [...own(), ...open(), '/explore', '/account', '/docs/api', `/a/${id}`]) {
+      const others = ['/explore', '/account', '/docs/api', `/a/${id}`, `/a/${down}`]
+      for (const path of [...own(), ...open(), ...others]) {
         await page.goto(origin + path)
         const small = await findSmallTargets(page)
         found.push(...small.map((target) => `${path}: ${target}`))
@@ -166,11 +167,11 @@ describe.skipIf(findBrowser('chromium') === undefined)('accessible pages in chro
         await fetch(`${origin}/claim/BBBB-BBBB-BBBB`)
       }
       expect(await shown('/claim/BBBB-BBBB-BBBB')).toEqual([
-        'Too many requests',
+        'Too many wrong claim codes',
         expect.stringMatching(/^Your address sent \d+ wrong codes\. .*\.$/),
       ])
       expect(await shown(`/report/${down}`)).toEqual([
-        'No longer available',
+        'Taken down',
         'This was taken down: phishing. Its maker can appeal in the studio.',
       ])
       const { read } = t.ctx.storage
