@@ -99,8 +99,11 @@ test('explains form errors without words of the API', async () => {
 })
 
 test('names fields by their labels', async () => {
-  const send = async (act: string, values: Record<string, string>): Promise<string> =>
-    messageOf(await olga.fill(`/studio/${id}/listing`, `/studio/${id}/${act}`, values))
+  const send = async (act: string, values: Record<string, string>): Promise<string> => {
+    const action = `/studio/${id}/${act}`
+    const hidden = hiddenFields(await olga.read(`/studio/${id}/listing`), action)
+    return messageOf(await olga.send(action, { ...hidden, ...values }))
+  }
   const shelf = 'other'
   const page = await olga.read(`/studio/${id}/safety`)
   const { token = '' } = hiddenFields(page, `/studio/${id}/rescan`)

@@ -94,7 +94,7 @@ const termsOf = ({ app }: Studio): Record<string, string> => ({
 
 /** The settings that the page showed first: a form with an error still changes those. */
 const shownTerms = (studio: Studio): string =>
-  typedIn(studio)?.text('shown') ?? JSON.stringify(termsOf(studio))
+  typedIn(studio)?.text('shown') || JSON.stringify(termsOf(studio))
 
 const embedding = [
   ['true', msg('Other sites may show it in a frame')],
