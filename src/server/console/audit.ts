@@ -2,7 +2,7 @@ import { makeCursor, takePage } from '../../kernel/cursor.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { lookUp } from '../../kernel/schema.ts'
 import { msg, t, type Text } from '../../kernel/words/message.ts'
-import { type AuditEntry, listAudit } from '../../people/audit/audit.ts'
+import { type AuditEntry, commandLine, listAudit } from '../../people/audit/audit.ts'
 import { searchTerm, section } from '../../site/components.ts'
 import { renderDateTime } from '../../site/format.ts'
 import type { Page } from '../../site/layout.ts'
@@ -96,7 +96,7 @@ const auditTable = (entries: AuditEntry[], hasItems: boolean, none?: Part): Part
       ...(hasItems ? [itemLink(entry)] : []),
       entry.why !== '' &&
         (ofKeys.test(entry.did) ? html`<code>${entry.why}</code>` : html`<bdi>${entry.why}</bdi>`),
-      html`<bdi>${entry.by}</bdi>`,
+      entry.by === commandLine ? t('command line') : html`<bdi>${entry.by}</bdi>`,
       renderDateTime(entry.at),
     ]),
     none,

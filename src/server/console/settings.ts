@@ -24,14 +24,7 @@ import type { UserRequest } from '../../site/session.ts'
 import { changeSetting, resetSetting, undoSetting } from '../operator/operations.ts'
 import { providerKeys } from '../operator/providers.ts'
 import { places } from '../operator/settings.ts'
-import {
-  badge,
-  consolePage,
-  type Fact,
-  factLines,
-  searchCharsMax,
-  searchForm,
-} from './components.ts'
+import { consolePage, type Fact, factLines, searchCharsMax, searchForm } from './components.ts'
 import { settingName } from './setting-names.ts'
 
 const place = '/console/settings'
@@ -56,7 +49,7 @@ function cells(row: ConfigRow) {
     html`<a href="${pathOf(row)}">${settingName(name)}</a> <code class="code-name">${name}</code>
       <div class="small">${t(description)}</div>`,
     value === '' ? usual(shown(value)) : shown(value),
-    source === 'default' ? usual(t(places.default)) : badge(places[source]),
+    source === 'default' ? usual(t(places.default)) : t(places[source]),
     isEditable(row) && edit,
   ]
 }
