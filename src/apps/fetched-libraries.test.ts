@@ -263,6 +263,14 @@ test('a package with another name in it, or blocked by the safety check, is not 
   await close()
 })
 
+test('a script larger than a page may be is used', async () => {
+  const { publish, close } = await open({
+    'tiny-lib': library('tiny-lib', `window.tiny='${'a'.repeat(4_400_000)}'`),
+  })
+  expect(await publish(page(tiny))).toMatchObject({ scan: { verdict: 'clean' } })
+  await close()
+}, 60_000)
+
 const filesOf = async (t: Awaited<ReturnType<typeof open>>, published: unknown) => {
   const id = String(recordOf(recordOf(published)['app'])['id'])
   return JSON.stringify((await t.request('GET', `/a/${id}/files`)).body)

@@ -1,5 +1,5 @@
 import type { AppContext } from '../kernel/context.ts'
-import { htmlBytesMax } from '../kernel/limits.ts'
+import { isApiError } from '../kernel/errors.ts'
 import {
   fetchedPerPageMax,
   labelOf,
@@ -79,6 +79,11 @@ async function passes(ctx: AppContext, content: Uint8Array): Promise<boolean> {
   const page = new TextEncoder().encode(
     `<!doctype html><title>library</title><script>${text}</script>`,
   )
-  if (page.byteLength > htmlBytesMax) return false
-  return (await ctx.inspector.inspect(page)).scan.verdict !== 'block'
+  try {
+    return (await ctx.inspector.inspect(page)).scan.verdict !== 'block'
+  } catch (error) {
+    // It takes too much time or memory.
+    if (isApiError(error, 'blocked_by_scan')) return false
+    throw error
+  }
 }

@@ -94,8 +94,8 @@ export const namedFilesMax = 30
 /** URLs, import map entries and imported names of one page that are looked up. */
 export const referencesPerPageMax = 300
 
-/** Files of one package. */
-export const libraryFilesMax = 5_000
+/** Files of one package. Shoelace has 5,181, most of them icons. */
+export const libraryFilesMax = 10_000
 
 /** Libraries that an operator may add. */
 export const addedLibrariesMax = 500

@@ -46,6 +46,12 @@ test.each([
   expect(read).toThrow(why)
 })
 
+test('reads a package of as many files as Shoelace has', () => {
+  const icons = Array.from({ length: 5_200 }, (_, at) => [`package/icons/${at}.svg`, '<svg/>'])
+  const { files: read } = readTarball(tarball({ ...files, ...Object.fromEntries(icons) }))
+  expect(read.size).toBe(5_202)
+})
+
 test.each([
   ['package/link.js', '2', 'is a link or a special file'],
   ['package/hard.js', '1', 'is a link or a special file'],
