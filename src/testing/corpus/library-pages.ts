@@ -556,4 +556,221 @@ return element.shadowRoot.textContent.includes('lit')`,
     code: `return typeof Tesseract.createWorker === 'function'`,
     cannot: 'by addresses that it computes',
   },
+  {
+    name: 'Mermaid by its module',
+    tags: '',
+    imports: `import mermaid from '${npm}mermaid@11/dist/mermaid.esm.min.mjs'`,
+    code: `return (await mermaid.render('a', 'graph TD; A-->B')).svg.includes('<svg')`,
+  },
+  {
+    name: 'Vega-Lite with its embed',
+    tags: script(`${npm}vega@5`, `${npm}vega-lite@5`, `${npm}vega-embed@6`),
+    code: `const chart = { mark: 'bar', data: { values: [{ a: 1 }] }, encoding: { x: { field: 'a', type: 'quantitative' } } }
+return (await vegaEmbed(document.body, chart)).view !== undefined`,
+  },
+  {
+    name: 'Alpine with a range as its version',
+    tags: `<script defer src="${npm}alpinejs@3.x.x/dist/cdn.min.js"></script><b id="n" x-data="{ n: 41 }" x-text="n + 1"></b>`,
+    code: `while (document.getElementById('n').textContent !== '42') await new Promise(requestAnimationFrame)
+return true`,
+  },
+  {
+    name: 'DataTables with jQuery',
+    tags: script(
+      `${npm}jquery@3.7.1/dist/jquery.min.js`,
+      `${npm}datatables.net@2.1.8/js/dataTables.min.js`,
+    ),
+    code: `document.body.insertAdjacentHTML('beforeend', '<table id="t"><thead><tr><th>a</th></tr></thead><tbody><tr><td>1</td></tr></tbody></table>')
+return new DataTable('#t').rows().count() === 1`,
+  },
+  {
+    name: 'Tabulator',
+    tags: `${sheet(`${unpkg}tabulator-tables@6.3.0/dist/css/tabulator.min.css`)}${script(`${unpkg}tabulator-tables@6.3.0/dist/js/tabulator.min.js`)}<div id="t"></div>`,
+    code: `const table = new Tabulator('#t', { data: [{ a: 1 }], columns: [{ title: 'a', field: 'a' }] })
+await new Promise((done) => table.on('tableBuilt', done))
+return table.getDataCount() === 1`,
+  },
+  {
+    name: 'FullCalendar',
+    tags: `${script(`${npm}fullcalendar@6.1.15/index.global.min.js`)}<div id="c"></div>`,
+    code: `const calendar = new FullCalendar.Calendar(document.getElementById('c'), { initialView: 'dayGridMonth' })
+calendar.render()
+return document.querySelector('.fc-daygrid') !== null`,
+  },
+  {
+    name: 'flatpickr without a file',
+    tags: `${sheet(`${npm}flatpickr/dist/flatpickr.min.css`)}${script(`${npm}flatpickr`)}<input id="d">`,
+    code: `return flatpickr('#d').calendarContainer.classList.contains('flatpickr-calendar')`,
+  },
+  {
+    name: 'Quill',
+    tags: `${sheet(`${npm}quill@2.0.2/dist/quill.snow.css`)}${script(`${npm}quill@2.0.2/dist/quill.js`)}<div id="q"></div>`,
+    code: `const quill = new Quill('#q', { theme: 'snow' })
+quill.setText('hi')
+return quill.getText() === 'hi\\n'`,
+  },
+  {
+    name: 'OpenLayers',
+    tags: script(`${npm}ol@v10.2.1/dist/ol.js`),
+    code: `return new ol.Map({ target: document.body, layers: [] }).getLayers().getLength() === 0`,
+  },
+  {
+    name: 'Lottie of cdnjs',
+    tags: script(`${cdnjs}lottie-web/5.12.2/lottie.min.js`),
+    code: `const animationData = { v: '5.5.7', fr: 30, ip: 0, op: 30, w: 9, h: 9, layers: [] }
+return lottie.loadAnimation({ container: document.body, renderer: 'svg', animationData }).totalFrames === 30`,
+  },
+  {
+    name: 'Two.js of cdnjs',
+    tags: script(`${cdnjs}two.js/0.8.14/two.min.js`),
+    code: `return new Two({ width: 9, height: 9 }).appendTo(document.body).makeCircle(1, 1, 1).radius === 1`,
+  },
+  {
+    name: 'opentype.js',
+    tags: script(`${npm}opentype.js@1.3.4/dist/opentype.min.js`),
+    code: `return new opentype.Path().commands.length === 0`,
+  },
+  {
+    name: 'jQuery UI of cdnjs',
+    tags: script(`${cdnjs}jquery/3.7.1/jquery.min.js`, `${cdnjs}jqueryui/1.13.2/jquery-ui.min.js`),
+    code: `return $('<div>').appendTo('body').slider({ value: 7 }).slider('value') === 7`,
+  },
+  {
+    name: 'Bulma of cdnjs',
+    tags: sheet(`${cdnjs}bulma/0.9.4/css/bulma.min.css`),
+    code: `document.body.insertAdjacentHTML('beforeend', '<b id="h" class="is-hidden">x</b>')
+return getComputedStyle(document.getElementById('h')).display === 'none'`,
+  },
+  {
+    name: 'Vuetify',
+    tags: script(
+      `${npm}vue@3.4.38/dist/vue.global.prod.js`,
+      `${npm}vuetify@3.7.2/dist/vuetify.min.js`,
+    ),
+    code: `const root = document.createElement('div')
+Vue.createApp({ template: '<v-btn>hi</v-btn>' }).use(Vuetify.createVuetify()).mount(root)
+return root.querySelector('button').textContent === 'hi'`,
+  },
+  {
+    name: 'Solid by esm.sh',
+    tags: '',
+    imports: `import { createSignal } from 'https://esm.sh/solid-js@1.9.3'`,
+    code: `const [n, setN] = createSignal(1)
+setN(42)
+return n() === 42`,
+  },
+  {
+    name: 'zod and zustand by esm.sh',
+    tags: '',
+    imports: `import { z } from 'https://esm.sh/zod@3.23.8'
+import { createStore } from 'https://esm.sh/zustand@5.0.1/vanilla'`,
+    code: `return z.number().parse(42) === 42 && createStore(() => ({ n: 42 })).getState().n === 42`,
+  },
+  {
+    name: 'XState by esm.run',
+    tags: '',
+    imports: `import { createActor, createMachine } from 'https://esm.run/xstate@5.18.2'`,
+    code: `return createActor(createMachine({ initial: 'on', states: { on: {} } })).start().getSnapshot().value === 'on'`,
+  },
+  {
+    name: 'RxJS',
+    tags: script(`${unpkg}rxjs@7.8.1/dist/bundles/rxjs.umd.min.js`),
+    code: `return (await rxjs.firstValueFrom(rxjs.of(41).pipe(rxjs.operators.map((n) => n + 1)))) === 42`,
+  },
+  {
+    name: 'Yjs by esm.sh',
+    tags: '',
+    imports: `import * as Y from 'https://esm.sh/yjs@13.6.20'`,
+    code: `const map = new Y.Doc().getMap('m')
+map.set('n', 42)
+return map.get('n') === 42`,
+  },
+  {
+    name: 'pdf-lib',
+    tags: script(`${unpkg}pdf-lib@1.17.1/dist/pdf-lib.min.js`),
+    code: `const file = await PDFLib.PDFDocument.create()
+file.addPage()
+return (await file.save()).length > 500`,
+  },
+  {
+    name: 'ExcelJS of cdnjs',
+    tags: script(`${cdnjs}exceljs/4.4.0/exceljs.min.js`),
+    code: `const book = new ExcelJS.Workbook()
+book.addWorksheet('a').addRow([42])
+return (await book.xlsx.writeBuffer()).byteLength > 500`,
+  },
+  {
+    name: 'mammoth of cdnjs',
+    tags: script(`${cdnjs}mammoth/1.8.0/mammoth.browser.min.js`),
+    code: `return (await mammoth.convertToHtml({ arrayBuffer: new ArrayBuffer(1) }).catch((error) => error.message)).includes('zip')`,
+  },
+  {
+    name: 'jsQR',
+    tags: script(`${npm}jsqr@1.4.0/dist/jsQR.js`),
+    code: `return jsQR(new Uint8ClampedArray(40000), 100, 100) === null`,
+  },
+  {
+    name: 'PhotoSwipe, whose lightbox loads its core',
+    tags: sheet(`${unpkg}photoswipe@5.4.4/dist/photoswipe.css`),
+    imports: `import PhotoSwipeLightbox from '${unpkg}photoswipe@5.4.4/dist/photoswipe-lightbox.esm.js'`,
+    code: `const lightbox = new PhotoSwipeLightbox({ pswpModule: () => import('${unpkg}photoswipe@5.4.4/dist/photoswipe.esm.js'), dataSource: [{ html: '<b>hi</b>' }] })
+lightbox.init()
+lightbox.loadAndOpen(0)
+await new Promise((done) => lightbox.on('afterInit', done))
+return document.querySelector('.pswp') !== null`,
+  },
+  {
+    name: 'Video.js',
+    tags: `${sheet(`${unpkg}video.js@8.19.1/dist/video-js.min.css`)}${script(`${unpkg}video.js@8.19.1/dist/video.min.js`)}<video id="v" class="video-js"></video>`,
+    code: `const player = videojs('v', { controls: true })
+await new Promise((done) => player.ready(done))
+return player.controls()`,
+  },
+  {
+    name: 'Popper and Tippy without files',
+    tags: script(`${unpkg}@popperjs/core@2`, `${unpkg}tippy.js@6`) + '<b id="b">x</b>',
+    code: `return tippy('#b', { content: 'hi' })[0].props.content === 'hi'`,
+  },
+  {
+    name: 'SQLite of its makers, with WebAssembly beside its module',
+    tags: '',
+    imports: `import sqlite3InitModule from '${npm}@sqlite.org/sqlite-wasm@3.46.1-build3/sqlite-wasm/jswasm/sqlite3.mjs'`,
+    code: `const db = new (await sqlite3InitModule()).oo1.DB()
+return db.selectValue('select 40 + 2') === 42`,
+  },
+  {
+    name: 'Moment Timezone with its data, of cdnjs',
+    tags: script(
+      `${cdnjs}moment.js/2.29.4/moment.min.js`,
+      `${cdnjs}moment-timezone/0.5.45/moment-timezone-with-data.min.js`,
+    ),
+    code: `return moment.tz('2024-01-01T00:00Z', 'Asia/Tokyo').hour() === 9`,
+  },
+  {
+    name: 'Dexie in databases of the page',
+    tags: script(`${unpkg}dexie@4.0.8/dist/dexie.min.js`),
+    code: `const db = new Dexie('fish')
+db.version(1).stores({ fish: '++id' })
+await db.fish.add({ n: 42 })
+return (await db.fish.toArray())[0].n === 42`,
+  },
+  {
+    name: 'Fuse and i18next',
+    tags: script(`${npm}fuse.js@7.0.0`, `${npm}i18next@23.16.4/i18next.min.js`),
+    code: `await i18next.init({ lng: 'de', resources: { de: { translation: { fish: 'Fisch' } } } })
+return i18next.t('fish') === 'Fisch' && new Fuse(['fish']).search('fis')[0].item === 'fish'`,
+  },
+  {
+    name: 'TensorFlow.js',
+    tags: script(`${npm}@tensorflow/tfjs@4.22.0/dist/tf.min.js`),
+    code: `await tf.setBackend('cpu')
+return tf.tensor([40, 2]).sum().dataSync()[0] === 42`,
+  },
+  {
+    name: 'Monaco by its AMD loader',
+    tags: script(`${cdnjs}monaco-editor/0.44.0/min/vs/loader.min.js`),
+    code: `require.config({ paths: { vs: '${cdnjs}monaco-editor/0.44.0/min/vs' } })
+await new Promise((done, fail) => require(['vs/editor/editor.main'], done, fail))
+return monaco.editor.create(document.body, { value: 'hi', language: 'javascript' }).getValue() === 'hi'`,
+  },
 ]
