@@ -70,7 +70,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the studio in chromium',
       `compares, restores, lists and uploads ${javaScriptEnabled ? 'with' : 'without'} JavaScript`,
       async () => {
         const { context, page, agent, id } = await claimed({ javaScriptEnabled })
-        await page.getByRole('link', { name: 'Boat' }).click()
+        await page.getByRole('link', { name: 'Boat', exact: true }).click()
         await agent.call('POST', `/apps/${id}/versions`, { html: pageOf('second') })
         await tab(page, 'Version history').click()
         await page.getByRole('link', { name: 'Compare version 2' }).click()
