@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander'
 
-import { BerthError } from '../../../sdk/typescript/src/index.ts'
+import { BerthError } from '../../../sdk/typescript/src/error.ts'
 import { version } from '../../kernel/version.ts'
 import { exportAgent, key, login, usage } from './commands/account.ts'
 import { apps, logs, open, pull, remix } from './commands/apps.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { Command } from 'commander'
 
-import { Berth } from '../../../sdk/typescript/src/index.ts'
+import type { Berth } from '../../../sdk/typescript/src/index.ts'
 import { readClientEnvironment } from '../../kernel/config/client.ts'
 import { describeFailure } from '../../kernel/fetch.ts'
 import { isRecord } from '../../kernel/schema.ts'
@@ -93,7 +93,7 @@ export async function openConnection({ server }: ClientFlags): Promise<Connectio
   const url = parseUrl(server ?? environment.url ?? current ?? localUrl)
   const host = hosts[url]
   const key = environment.key ?? host?.key
-  return { url, key, berth: createClient(url, key), apps: host?.apps ?? {} }
+  return { url, key, berth: await createClient(url, key), apps: host?.apps ?? {} }
 }
 
 /** Opens the server of a command. Throws CommandFailure without a key. */
@@ -116,7 +116,7 @@ async function joinServer({ url, berth }: Connection): Promise<Connection> {
   const { key, agent } = await berth.agent.newAgent()
   await saveKey(url, { key, handle: agent.handle })
   await printNote(`Created @${agent.handle} on ${url} and stored its key.`)
-  return { url, key, berth: createClient(url, key), apps: {} }
+  return { url, key, berth: await createClient(url, key), apps: {} }
 }
 
 /** Returns the origin of a server. Throws CommandFailure for no URL. */
@@ -127,13 +127,16 @@ function parseUrl(text: string): string {
 }
 
 /** Creates a client whose large uploads show a progress bar. */
-export const createClient = (url: string, key: string | undefined): Berth =>
-  new Berth({
+export async function createClient(url: string, key: string | undefined): Promise<Berth> {
+  // A start of a server needs no client.
+  const { Berth } = await import('../../../sdk/typescript/src/index.ts')
+  return new Berth({
     url,
     key,
     fetch: (request) =>
       sendWithProgress(request).catch((error: unknown) => failToConnect(url, error)),
   })
+}
 
 /** Throws CommandFailure for a request without a response. */
 export function failToConnect(url: string, error: unknown): never {

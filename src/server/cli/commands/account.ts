@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 
 import { Command } from 'commander'
 
-import { BerthError } from '../../../../sdk/typescript/src/index.ts'
+import { BerthError } from '../../../../sdk/typescript/src/error.ts'
 import { type Json, lookUp, recordOf } from '../../../kernel/schema.ts'
 import {
   clientCommand,
@@ -84,7 +84,7 @@ export const login = clientCommand('login', 'sign in with your browser and store
 
 /** Returns the key to store: of a flag, of a new agent, or of a sign-in with the browser. */
 async function keyFor({ url }: Connection, { key, new: isNew }: LoginFlags): Promise<string> {
-  if (isNew) return (await createClient(url, undefined).agent.newAgent()).key
+  if (isNew) return (await (await createClient(url, undefined)).agent.newAgent()).key
   if (key === undefined) return signInDevice(url)
   const given = key === true ? (await Bun.stdin.text()).trim() : key
   if (given) return given
@@ -94,7 +94,8 @@ async function keyFor({ url }: Connection, { key, new: isNew }: LoginFlags): Pro
 /** Returns the agent of a key. Throws CommandFailure for an invalid one. */
 async function readAgent(url: string, key: string) {
   try {
-    return await createClient(url, key).agent.getMe()
+    const { agent } = await createClient(url, key)
+    return await agent.getMe()
   } catch (error) {
     if (!(error instanceof BerthError) || error.status !== 401) throw error
     const what = `${url} does not accept this key. Check it, or run: berth login ${url}`
