@@ -1,4 +1,4 @@
-import { type Build, css, png, send } from './build.ts'
+import { type Build, png, send } from './build.ts'
 
 const fill = 'style="position:fixed;inset:0;z-index:9999;display:block"'
 /** Code for what a page finds of its address. */
@@ -123,27 +123,6 @@ export default { base: '/repo/', title: 'Site', bundler: viteBundler({ viteOptio
     },
     command: 'vuepress build site',
     out: 'site/.vuepress/dist',
-  },
-  gatsby: {
-    packages: ['gatsby@5', 'react@18', 'react-dom@18'],
-    files: {
-      'package.json': '{"name":"x","private":true,"version":"1.0.0"}',
-      // It downloads a library for pictures, which this site does not need.
-      '.npmrc': 'ignore-scripts=true',
-      'src/dot.png': png,
-      'src/site.css': css,
-      'gatsby-browser.js': "require('./src/site.css')",
-      'gatsby-config.js': "module.exports = { pathPrefix: '/repo' }",
-      'src/pages/index.js': `import React, { useEffect } from 'react'\nimport { Link } from 'gatsby'
-export const Head = () => <title>Home</title>
-export default function Home({ location: at }) { useEffect(() => { setTimeout(() => { ${send(`${place}, at.pathname, getComputedStyle(document.body).color`)} }, 500) }, []); return <Link to="/about/?x=1#team" style={{ position: 'fixed', inset: 0 }}>about</Link> }`,
-      'src/pages/about.js': `import React, { useEffect } from 'react'\nimport dot from '../dot.png'
-export const Head = () => <title>About</title>
-export default function About({ location: at }) { useEffect(() => { setTimeout(() => { ${send(`${place}, at.search`)} }, 500) }, []); return <img src={dot} alt="" /> }`,
-    },
-    command:
-      "GATSBY_TELEMETRY_DISABLED=1 gatsby build --prefix-paths && find public -name '*.map' -delete && rm -rf public/~partytown",
-    out: 'public',
   },
   storybook: {
     packages: ['storybook@9', '@storybook/html-vite@9', 'vite@6'],
