@@ -91,6 +91,35 @@ export const codeTabs = <Name extends string>(
     )}
   </div>`
 
+interface Choice {
+  value: string
+  label: Text
+  content: Part
+}
+
+/** Shows one of several contents. The choice is of radio buttons, which need no script. */
+export const segments = (
+  legend: Text,
+  name: string,
+  choices: readonly Choice[],
+  chosen: string | undefined,
+): Html =>
+  html`<fieldset class="segments">
+      <legend class="visually-hidden">${legend}</legend>
+      ${choices.map(
+        ({ value, label }) =>
+          html`<label
+            ><input
+              type="radio"
+              name="${name}"
+              value="${value}"
+              ${value === chosen && html` checked`}
+            />${label}</label
+          >`,
+      )}
+    </fieldset>
+    ${choices.map(({ content }) => html`<div>${content}</div>`)}`
+
 /** Secrets that are shown once; the script adds buttons that copy, download and print them. */
 export const saveSecret = (secrets: Part, file: string): Html =>
   html`<save-secret data-file="${file}">${secrets}</save-secret>`

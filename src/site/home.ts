@@ -15,16 +15,12 @@ import { getGuide, guideMarkdown } from './guide/guide.ts'
 import { discoveryLinks } from './guide/routes.ts'
 import type { Layout, Page } from './layout.ts'
 import { emptyState } from './lists.ts'
-import { waysToMake } from './new/new.ts'
+import { agentPrompt, waysToMake } from './new/new.ts'
 import { sendPopular } from './public-pages.ts'
 import { renderQuay } from './quay.ts'
 import { pageRoutes } from './session.ts'
 import { readShelves, renderShelf } from './shelves.ts'
 import { playHere } from './tiles.ts'
-
-/** A prompt that makes an agent publish its first app. */
-export const agentPrompt = ({ urls }: AppContext): Html =>
-  html`Read <bdi>${urls.app}/skill.md</bdi>, then make me a small game and give me its link.`
 
 /** The home page. Agents that request it receive the guide. */
 export const homeRoutes = (ctx: AppContext, layout: Layout) =>
@@ -43,10 +39,10 @@ export const homeRoutes = (ctx: AppContext, layout: Layout) =>
 async function homePage(ctx: AppContext): Promise<Page> {
   const item = await findHero(ctx)
   const rows = (await readShelves(ctx, item?.id)).slice(0, rowsMax)
+  const lead = leadOf(ctx)
   const welcome = html`<div class="hero">
     <h1><bdi>${headingOf(ctx)}</bdi></h1>
-    ${ctx.config.homeText !== '' && html`<p class="lead"><bdi>${ctx.config.homeText}</bdi></p>`}
-    ${await waysToMake(ctx)}
+    ${lead !== '' && html`<p class="lead"><bdi>${lead}</bdi></p>`} ${await waysToMake(ctx)}
   </div>`
   const main = html`${renderQuay(welcome, await listNewest(ctx), boatsPath())}
     ${item ? hero(ctx, item) : nothingYet} ${rows.map((shelf) => renderShelf(ctx, shelf))}
@@ -75,6 +71,13 @@ function headingOf(ctx: AppContext): string {
   return isDefault && builderKind(ctx) !== 'model'
     ? t('Share your app or game with one link')
     : homeTitle
+}
+
+/** Returns the words of the operator, or else what is different here. */
+function leadOf({ config }: AppContext): string {
+  const isOwn = config.homeText !== '' || config.homeTitle !== defaultOf('HOME_TITLE')
+  if (isOwn || !config.agentsOn) return config.homeText
+  return t('Agents publish with one key, and the same balance pays for every model.')
 }
 
 const isPage = ({ kind }: Tile): boolean => !isPackKind(kind)

@@ -98,6 +98,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('a person makes an app in
     async () => {
       const page = await context.newPage()
       await page.goto(origin)
+      await page.getByText('Demo builder', { exact: true }).click()
       await page.getByLabel('What should it do?').fill('snake in neon')
       await page.getByRole('button', { name: 'Make it' }).click()
       expect(await page.textContent('main')).toMatch(/At most \d+ credits/)
@@ -160,21 +161,23 @@ describe.skipIf(findBrowser('chromium') === undefined)('a person makes an app in
   )
 
   test(
-    'names a chosen file and shows it in place of the other ways, until it is removed',
+    'names a chosen file and shows it beside its form, also over another way, until it is removed',
     async () => {
       const visitor = await browser.newContext({ locale: 'de' })
       const page = await visitor.newPage()
       await page.goto(`${origin}/new`)
       await until(() => page.evaluate<boolean>("customElements.get('page-drop') !== undefined"))
-      const prompt = page.locator('[name=prompt]')
+      const [prompt, preview] = [page.locator('[name=prompt]'), page.locator('app-preview')]
+      await prompt.waitFor()
       const buffer = Buffer.from('<!doctype html><title>Reef</title><h1>Reef</h1>')
       const file = { name: 'reef.html', mimeType: 'text/html', buffer }
       await page.locator('input[type=file]').setInputFiles(file)
       await page.getByText('reef.html', { exact: true }).waitFor()
       await appText(page, 'Reef')
       expect(await prompt.isVisible()).toBe(false)
+      expect(await page.locator('[name=html]').isVisible()).toBe(true)
       await page.getByRole('button', { name: 'Seite entfernen' }).click()
-      await prompt.waitFor()
+      await preview.waitFor({ state: 'hidden' })
       await page.getByText('Keine Datei gewählt', { exact: true }).waitFor()
       await visitor.close()
     },

@@ -66,23 +66,29 @@ describe.skipIf(findBrowser('chromium') === undefined)('a newcomer sees in chrom
     async () => {
       const page = await browser.newPage({ viewport: { width: 1_280, height: 900 } })
       await (await t.agent('ivy')).publish({ title: 'Buoy', store: true })
-      const follow = async (way: string): Promise<void> => {
-        await page.goto(origin)
-        await page.getByText('This server has no model that builds what you describe.').waitFor()
-        await page.getByRole('link', { name: way }).click()
-      }
-      await follow('Paste or upload a page')
-      await page.waitForURL(`${origin}/new#page`)
+      const choose = (way: string) => page.getByText(way, { exact: true }).first().click()
+      const limit = page.getByText('This server has no model that builds what you describe.')
+      await page.goto(origin)
+      await choose('Demo builder')
+      await limit.waitFor()
+      await choose('Connect your agent')
+      await page.getByLabel('Prompt for your agent', { exact: true }).first().waitFor()
+      await choose('Upload or paste')
+      await page.getByRole('link', { name: 'Choose a page' }).click()
+      await page.waitForURL(`${origin}/new?way=page`)
       await page.getByLabel('Or paste the HTML').waitFor()
-      await page.getByText('This server has no model that builds what you describe.').waitFor()
+      expect(await limit.isVisible()).toBe(false)
+      await choose('Demo builder')
+      await limit.waitFor()
+      expect(await page.getByLabel('Or paste the HTML').isVisible()).toBe(false)
       // Only the operator can change that.
       expect(await page.getByRole('link', { name: 'Add a model' }).count()).toBe(0)
-      await follow('Remix an app')
+      await choose('Connect your agent')
+      await page.getByLabel('Prompt for your agent', { exact: true }).waitFor()
+      await choose('Remix an app')
+      await page.getByRole('link', { name: 'Choose an app' }).click()
       await page.waitForURL(`${origin}/explore?price=free`)
       await page.locator('.tile').first().waitFor()
-      await follow('Connect your agent')
-      await page.waitForURL(`${origin}/#for-agents`)
-      await page.getByLabel('Prompt for your agent', { exact: true }).waitFor()
       await page.close()
     },
     ms,
@@ -128,7 +134,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('a newcomer sees in chrom
       const page = await browser.newPage()
       const priceOn = async (path: string): Promise<string> => {
         await page.goto(origin + path)
-        return page.locator('.prompt-send').innerText()
+        return (await page.locator('.prompt-send').textContent())?.trim().replace(/\s+/g, ' ') ?? ''
       }
       expect(await priceOn('/')).toMatch(/^At most \d+ credits/)
       const hana = await t.agent('hana')

@@ -114,7 +114,7 @@ test('shows the error of a page at its field and keeps the typed values', async 
 })
 
 test('says without a model what cannot be built, and offers what works', async () => {
-  const works = ['Paste or upload a page', 'Remix an app', 'Connect your agent']
+  const works = ['Upload or paste', 'Connect your agent', 'skill.md']
   for (const [settings, limit] of [
     [{}, 'has no model that builds what you describe. Its demo builder'],
     [{ DEMO_MODELS: 'off' }, 'has no model that builds what you describe.'],
@@ -126,6 +126,7 @@ test('says without a model what cannot be built, and offers what works', async (
       for (const way of works) expect(page.text).toContain(way)
       expect(page.names('heading')).not.toContain('Make an app or a game by describing it')
     }
+    expect((await olga.show('/new')).text).toContain('Remix an app')
     const offers = async (browser: FormBrowser) => (await browser.show('/new')).hrefs
     expect(await offers(olga)).toContain('/console/providers')
     expect(await offers(await signUp(t, 'bea'))).not.toContain('/console/providers')
@@ -134,6 +135,22 @@ test('says without a model what cannot be built, and offers what works', async (
   const home = await new FormBrowser(t).show('/')
   expect(home.names('heading')).toContain('Make an app or a game by describing it')
   expect(home.text).not.toContain('has no model')
+})
+
+test('shows one way to make an app at first: the one that works, was requested or failed', async () => {
+  const t = await open({ DEMO_MODELS: 'off' })
+  const bea = await signUp(t, 'bea')
+  expect(await bea.read('/new')).toMatch(/value="page"\s+checked/)
+  expect(await bea.read('/new?way=odd')).toMatch(/value="page"\s+checked/)
+  expect(await bea.read('/new?way=agent')).toMatch(/value="agent"\s+checked/)
+  const form = hiddenFields(await bea.read('/new'), '/new/page')
+  const failed = await bea.send('/new/page', { ...form, html: ' ' })
+  expect(failed.body).toMatch(/value="page"\s+checked/)
+  const withModel = await open({ BUILDER_MODEL: 'demo/chat' })
+  const visitor = new FormBrowser(withModel)
+  expect(await visitor.read('/')).toMatch(/value="describe"\s+checked/)
+  expect(await visitor.read('/new')).toMatch(/value="describe"\s+checked/)
+  expect(await visitor.read('/new?way=page')).toMatch(/value="page"\s+checked/)
 })
 
 test('keeps the heading that the operator chose for the home page', async () => {
@@ -154,7 +171,7 @@ test('declines what no template makes before it asks for an account', async () =
     ),
   ])
   expect(shownPage(declined.body).values('textbox')).toContain(prompt)
-  expect(shownPage(declined.body).text).toContain('Paste or upload a page')
+  expect(shownPage(declined.body).text).toContain('Upload or paste')
   expect(await t.snapshot()).toEqual(before)
   const bea = await signUp(t, 'bea')
   const form = hiddenFields(await bea.read('/new'), '/new/prompt')

@@ -27,10 +27,10 @@ import {
   titleCharsMax,
 } from '../../kernel/limits.ts'
 import { oneOf, recordOf } from '../../kernel/schema.ts'
-import { msg, t, type Text } from '../../kernel/words/message.ts'
+import { msg, t } from '../../kernel/words/message.ts'
 import type { Agent } from '../../people/agents/agents.ts'
 import { checkSite } from '../../people/session-user.ts'
-import { searchTerm, section } from '../components.ts'
+import { copyLine, searchTerm, segments } from '../components.ts'
 import { form, performAs } from '../form.ts'
 import { formatAmount, formatBytes, formatNumber, shortCredits } from '../format.ts'
 import {
@@ -61,28 +61,24 @@ import {
 import { renderSignIn, renderSignUp } from '../sign-in/sign-in.ts'
 import { appPreview } from '../studio/preview.ts'
 
-const way = (href: string, title: Text, about: Text): Html =>
-  html`<li>
-    <a href="${href}"><strong>${title}</strong> <span>${about}</span></a>
-  </li>`
+/** A prompt that makes an agent publish its first app. */
+export const agentPrompt = ({ urls }: AppContext): Html =>
+  html`Read <bdi>${urls.app}/skill.md</bdi>, then make me a small game and give me its link.`
 
-const bringPage = msg('Paste or upload a page')
+const ways = ['page', 'describe', 'remix', 'agent'] as const
+type Way = (typeof ways)[number]
 
-/** The ways to an app that need neither a model nor a page. */
-const otherWays = (): Html =>
-  html`${way('/explore?price=free', t('Remix an app'), t('Copy one that you like with its code, and change it in the studio.'))}
-  ${way('/#for-agents', t('Connect your agent'), t('It writes the page with its own model, publishes it and gives you the link.'))}`
-
-/** All ways to an app that need no model. */
-const allWays = (): Html =>
-  html`<ul class="ways">
-    ${way('/new#page', t(bringPage), t('An HTML file, a folder or a zip. Try it here before you have an account.'))}
-    ${otherWays()}
-  </ul>`
+/** The prompt with which an agent makes an app by itself. */
+const agentWay = (ctx: AppContext): Html =>
+  html`<p>
+      It writes the page with its own model, publishes it and gives you the link. No account or
+      email needed: it creates its own API key. Give it this prompt:
+    </p>
+    ${copyLine(agentPrompt(ctx), t('Prompt for your agent'))}`
 
 const noModel = msg('This server has no model that builds what you describe.')
 const demoModel = msg(
-  'This server has no model that builds what you describe. Its demo builder makes ready-made pages, as in the examples below.',
+  'This server has no model that builds what you describe. Its demo builder makes ready-made pages, as in these examples.',
 )
 
 const limits = (kind: Exclude<BuilderKind, 'model'>): string =>
@@ -166,22 +162,42 @@ const exampleChips = (): Html =>
   </ul>`
 
 /**
- * The ways to make an app on public pages. The prompt box opens `/new` with the prompt: a page that
- * everyone shares has no form token and no agent. What the builder cannot do stands in the box.
+ * The ways to make an app on the home page, the first that works here before the others. The prompt
+ * box opens `/new` with the prompt: a page that everyone shares has no form token and no agent.
  */
-export async function waysToMake(ctx: AppContext): Promise<Part> {
+export async function waysToMake(ctx: AppContext): Promise<Html> {
   const price = quoteBuild(ctx, 'app')
   const kind = builderKind(ctx)
-  const box =
-    price !== undefined &&
-    html`<form class="prompt-box" action="/new" method="get">
-        ${promptField()} ${kind === 'templates' && html`<p class="small limits">${demoModel}</p>`}
+  const page = {
+    value: 'page',
+    label: t('Upload or paste'),
+    content: html`<a class="drop-link" href="/new?way=page"
+      ><strong>Choose a page</strong>
+      <span>An HTML file, a folder or a zip. Try it here before you have an account.</span></a
+    >`,
+  }
+  const agent = {
+    value: 'agent',
+    label: t('Connect your agent'),
+    content: html`<div class="panel">${agentWay(ctx)}</div>`,
+  }
+  const describe = price !== undefined && {
+    value: 'describe',
+    label: kind === 'model' ? t('Describe it') : t('Demo builder'),
+    content: html`<form class="prompt-box" action="/new" method="get">
+        ${promptField()}
         <div class="prompt-send">
           ${priceNote(price, await findUsualPrice(ctx))}<button class="button">Make it</button>
         </div>
       </form>
-      ${exampleChips()}`
-  return html`${box} ${kind === 'none' && html`<p class="small limits">${noModel}</p>`} ${allWays()}`
+      ${exampleChips()} ${kind === 'templates' && html`<p class="small limits">${demoModel}</p>`}`,
+  }
+  const all = kind === 'model' ? [describe, page, agent] : [page, agent, describe]
+  const choices = all.filter((one) => one !== false)
+  return html`<div class="segmented">
+      ${segments(t('Ways to make an app'), 'way', choices, choices[0]?.value)}
+    </div>
+    ${kind === 'none' && html`<p class="small limits">${noModel}</p>`}`
 }
 
 const gameWords =
@@ -202,6 +218,8 @@ interface NewAppView {
   price?: number | undefined
   failed?: { name: 'prompt' | 'page'; message: string } | undefined
   submitted?: Form | undefined
+  /** The way that is shown first; by default what works here. */
+  way?: Way | undefined
 }
 
 const kinds = [
@@ -209,7 +227,7 @@ const kinds = [
   ['game', msg('Game')],
 ] as const
 
-/** Renders the two ways to make an app: a description to build, or a page to publish. */
+/** Renders the ways to make an app, one at a time. */
 async function newAppPage(ctx: AppContext, view: NewAppView): Promise<Page> {
   const title = view.isFirst ? t('Make your first app') : t('Make an app')
   const lead =
@@ -232,37 +250,58 @@ async function newAppPage(ctx: AppContext, view: NewAppView): Promise<Page> {
   return { title, main, scripts: ['app-preview.js', 'page-drop.js'], frames: true }
 }
 
-/**
- * The forms to make an app, beside each other. Without a model, what works comes before the demo
- * builder. A preview of the page takes the place of the other ways.
- */
+/** Returns the way that the last form used, or the requested one, or the first that works. */
+function wayOf(view: NewAppView, isBuilt: boolean): Way {
+  const { failed, submitted, way } = view
+  if (failed?.name === 'page' || submitted?.has('html')) return 'page'
+  if (failed || submitted?.has('prompt')) return 'describe'
+  return way ?? (isBuilt ? 'describe' : 'page')
+}
+
+/** The ways to make an app, of which one is shown. A preview stands beside the form of a page. */
 async function makeForms(ctx: AppContext, view: NewAppView): Promise<Html> {
   const kind = builderKind(ctx)
-  const limits = pageZipLimits(ctx.config)
-  const builder =
-    kind === 'none'
-      ? builderLimits(ctx, view.isOperator)
-      : section(
-          kind === 'model' ? t('Describe it') : t('Demo builder'),
-          html`${builderLimits(ctx, view.isOperator)}${await promptForm(ctx, view)}`,
-        )
-  const page = html`<div id="page">${section(bringPage, await pageForm(ctx, view))}</div>`
-  const others = html`<div class="others">
-    <div class="drop-head">
-      <p role="status"></p>
-      <button type="button" class="button quiet slim" hidden>Remove page</button>
-    </div>
-    ${appPreview(ctx, { title: t('Preview of your page') })} ${builder}
-    <ul class="ways" aria-label="Other ways">
-      ${otherWays()}${way('/new/skill', t('Publish a skill or framework'), t('Instructions that an AI loads when it needs them.'))}
-    </ul>
-  </div>`
-  const isBuilt = kind === 'model' || (view.submitted?.text('prompt') ?? '') !== ''
+  const built = await promptForm(ctx, view)
+  const describe = {
+    value: 'describe',
+    label: kind === 'templates' ? t('Demo builder') : t('Describe it'),
+    content: html`${built}${built && exampleChips()}${builderLimits(ctx, view.isOperator)}`,
+  }
+  const page = {
+    value: 'page',
+    label: t('Upload or paste'),
+    content: html`${await pageForm(ctx, view)}
+      <div class="drop-result">
+        <div class="drop-head">
+          <p role="status"></p>
+          <button type="button" class="button quiet slim" hidden>Remove page</button>
+        </div>
+        ${appPreview(ctx, { title: t('Preview of your page') })}
+      </div>`,
+  }
+  const remix = {
+    value: 'remix',
+    label: t('Remix an app'),
+    content: html`<p>Copy one that you like with its code, and change it in the studio.</p>
+      <p class="actions"><a class="button" href="/explore?price=free">Choose an app</a></p>`,
+  }
+  const agent = { value: 'agent', label: t('Connect your agent'), content: agentWay(ctx) }
+  const choices = kind === 'model' ? [describe, page] : [page, describe]
   return html`<page-drop
-    data-limits="${JSON.stringify(limits)}"
-    ${!view.agents && html` data-guest`}
-    >${isBuilt ? html`${others}${page}` : html`${page}${others}`}</page-drop
-  >`
+      class="segmented"
+      data-limits="${JSON.stringify(pageZipLimits(ctx.config))}"
+      ${!view.agents && html` data-guest`}
+      >${segments(
+        t('Ways to make an app'),
+        'way',
+        [...choices, remix, agent],
+        wayOf(view, built !== undefined),
+      )}</page-drop
+    >
+    <p class="small below">
+      Not an app? <a href="/new/skill">Publish a skill or framework</a>: instructions that an AI
+      loads when it needs them.
+    </p>`
 }
 
 const kindField = (ctx: AppContext, value: string): Part =>
@@ -333,8 +372,8 @@ async function pageForm(ctx: AppContext, view: NewAppView): Promise<Html> {
   const kind = kindField(ctx, submitted?.text('kind') || 'app')
   const label = agents ? t('Publish') : t('Create an account and publish')
   const fields = html`${file}${text}
-    <div class="two-fields">${title}${kind}</div>
-    ${agent}${hiddenField('ref', newId())}${button(label)}`
+    <div class="two-fields">${title}${kind}${agent}</div>
+    ${hiddenField('ref', newId())}${button(label)}`
   return postForm(token, '/new/page', fields, 'form', 'multipart/form-data')
 }
 
@@ -415,10 +454,11 @@ async function requestedDraft({ ctx, query, visitor }: PageRequest): Promise<Fee
     }
   }
   const prompt = searchTerm(query, buildPromptCharsMax, 'prompt')
-  return prompt === undefined ? {} : { submitted: promptDraft(prompt) }
+  if (prompt !== undefined) return { submitted: promptDraft(prompt) }
+  return { way: ways.find((one) => one === query.get('way')) }
 }
 
-type Feedback = Pick<NewAppView, 'failed' | 'submitted' | 'price'>
+type Feedback = Pick<NewAppView, 'failed' | 'submitted' | 'price' | 'way'>
 
 async function getPage({ ctx, token, visitor }: PageRequest, more: Feedback = {}): Promise<Page> {
   if (!visitor) return newAppPage(ctx, { token, agents: undefined, isFirst: false, ...more })

@@ -80,6 +80,9 @@ class PageDrop extends HTMLElement {
   }
 
   #showStatus(text: string): void {
+    // A page may be dropped while another way is shown.
+    const way = this.querySelector<HTMLInputElement>('.segments [value=page]')
+    if (way && text !== '') way.checked = true
     const status = this.querySelector('[role=status]')
     if (status) status.textContent = text
     if (this.#remove) this.#remove.hidden = text === ''
