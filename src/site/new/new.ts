@@ -251,11 +251,11 @@ async function newAppPage(ctx: AppContext, view: NewAppView): Promise<Page> {
 }
 
 /** Returns the way that the last form used, or the requested one, or the first that works. */
-function wayOf(view: NewAppView, isBuilt: boolean): Way {
-  const { failed, submitted, way } = view
+function wayOf({ failed, submitted, way }: NewAppView, isBuilt: boolean): Way {
   if (failed?.name === 'page' || submitted?.has('html')) return 'page'
-  if (failed || submitted?.has('prompt')) return 'describe'
-  return way ?? (isBuilt ? 'describe' : 'page')
+  const isDescribed = failed !== undefined || submitted?.has('prompt') === true
+  const chosen = isDescribed ? 'describe' : (way ?? 'describe')
+  return chosen === 'describe' && !isBuilt ? 'page' : chosen
 }
 
 /** The ways to make an app, of which one is shown. A preview stands beside the form of a page. */
@@ -264,7 +264,7 @@ async function makeForms(ctx: AppContext, view: NewAppView): Promise<Html> {
   const built = await promptForm(ctx, view)
   const describe = {
     value: 'describe',
-    label: kind === 'templates' ? t('Demo builder') : t('Describe it'),
+    label: kind === 'model' ? t('Describe it') : t('Demo builder'),
     content: html`${built}${built && exampleChips()}${builderLimits(ctx, view.isOperator)}`,
   }
   const page = {
@@ -286,7 +286,8 @@ async function makeForms(ctx: AppContext, view: NewAppView): Promise<Html> {
       <p class="actions"><a class="button" href="/explore?price=free">Choose an app</a></p>`,
   }
   const agent = { value: 'agent', label: t('Connect your agent'), content: agentWay(ctx) }
-  const choices = kind === 'model' ? [describe, page] : [page, describe]
+  const ready = built === undefined ? [page] : [page, describe]
+  const choices = kind === 'model' ? ready.toReversed() : ready
   return html`<page-drop
       class="segmented"
       data-limits="${JSON.stringify(pageZipLimits(ctx.config))}"
@@ -298,6 +299,7 @@ async function makeForms(ctx: AppContext, view: NewAppView): Promise<Html> {
         wayOf(view, built !== undefined),
       )}</page-drop
     >
+    ${built === undefined && builderLimits(ctx, view.isOperator)}
     <p class="small below">
       Not an app? <a href="/new/skill">Publish a skill or framework</a>: instructions that an AI
       loads when it needs them.
