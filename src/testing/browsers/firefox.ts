@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { type Browser, handsOf, localName, receivedBy, recorder, type Tab } from './browser.ts'
-import { endWithProcess } from './lender.ts'
+import { endingWithProcess } from './lender.ts'
 
 /** Settings against work of Firefox's own, which takes a third of the time of its start. */
 const preferences = {
@@ -97,7 +97,8 @@ export async function openFirefox(path: string, more: object = {}): Promise<Brow
   )
   await Bun.write(join(folder, 'profile', 'user.js'), lines.join('\n'))
   const options = ['--headless', '--no-remote', '--remote-debugging-port', '0']
-  const child = Bun.spawn([path, ...options, '--profile', join(folder, 'profile'), 'about:blank'], {
+  const command = [path, ...options, '--profile', join(folder, 'profile'), 'about:blank']
+  const child = Bun.spawn(endingWithProcess(command), {
     stdout: 'ignore',
     stderr: 'pipe',
     env: {
@@ -107,7 +108,6 @@ export async function openFirefox(path: string, more: object = {}): Promise<Brow
       MOZ_LOG_FILE: join(folder, 'resolver'),
     },
   })
-  endWithProcess([child])
   const timer = setTimeout(() => child.kill(), startMs)
   const address = await addressIn(child.stderr)
   clearTimeout(timer)

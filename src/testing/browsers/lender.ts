@@ -44,9 +44,12 @@ export class BrowserLender<Browser> {
   }
 }
 
-/** Ends programs with this process: a browser that is lent until then has no other end. */
-export function endWithProcess(programs: Bun.Subprocess[]): void {
-  const end = (): void => programs.forEach((program) => program.kill('SIGKILL'))
-  process.once('exit', end)
-  void Promise.all(programs.map(({ exited }) => exited)).then(() => process.off('exit', end))
-}
+/**
+ * Returns a command whose program the kernel ends with this process: a browser that is lent until
+ * then has no other end, and a test run has no event of its own for it.
+ */
+export const endingWithProcess = (command: string[]): string[] => [
+  'setpriv',
+  '--pdeathsig=KILL',
+  ...command,
+]

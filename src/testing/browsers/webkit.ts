@@ -12,7 +12,7 @@ import {
   type Tab,
   viewport,
 } from './browser.ts'
-import { endWithProcess } from './lender.ts'
+import { endingWithProcess } from './lender.ts'
 
 const [driverPath = '', screenPath = ''] = browsers.webkit.drivers ?? []
 const startMs = 60_000
@@ -60,7 +60,8 @@ const field = (value: unknown, name: string): string =>
 /** Starts a virtual display and returns its name. */
 async function openScreen() {
   const size = ['-screen', '0', '1600x1200x24']
-  const screen = Bun.spawn([screenPath, '-displayfd', '1', ...size, '-nolisten', 'tcp'], {
+  const command = [screenPath, '-displayfd', '1', ...size, '-nolisten', 'tcp']
+  const screen = Bun.spawn(endingWithProcess(command), {
     stdout: 'pipe',
     stderr: 'ignore',
   })
@@ -77,7 +78,7 @@ export async function openWebkit(path: string): Promise<Browser> {
   const folder = await mkdtemp(join(tmpdir(), 'webkit-'))
   const { screen, name } = await openScreen()
   const port = freePort()
-  const driver = Bun.spawn([driverPath, `--port=${port}`], {
+  const driver = Bun.spawn(endingWithProcess([driverPath, `--port=${port}`]), {
     stdout: 'ignore',
     stderr: 'ignore',
     env: {
@@ -92,7 +93,6 @@ export async function openWebkit(path: string): Promise<Browser> {
       GSETTINGS_BACKEND: 'memory',
     },
   })
-  endWithProcess([driver, screen])
   const start = new Session(`http://127.0.0.1:${port}`)
   const isUp = () =>
     start.send('GET', '/status').then(
