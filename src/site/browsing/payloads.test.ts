@@ -112,7 +112,7 @@ const fields = {
     publish_framework_version.share.network pay_share.network add_account_key.models
     change_account_key.models change_wallet_key.models
     change_model_price.model switch_model.model create_owned_agent.handle keep_remix.as credit_payment.invoice
-    credit_payment.payment decide.item give_credits.to give_credits.usd remove_library.library
+    credit_payment.payment decide.item give_credits.to give_credits.usd add_library.library remove_library.library
     add_passkey.answer sign_in_with_passkey.answer become_operator.code recover_account.code
     sign_up.code sign_in.password sign_up.password recover_account.password
     change_password.password change_password.newPassword close_account.password
