@@ -160,7 +160,8 @@ function standFor({ here, resolve }: FolderLocation, replace: (url: URL) => bool
     const now = here()
     const isHere = url?.href.replace(/#.*/, '') === now.href.replace(/#.*/, '')
     if (!url) location.assign(String(given))
-    else if (isHere && String(url) !== String(now)) follow(url.hash)
+    // A fragment loads nothing, also where it is that of the page.
+    else if (isHere && (url.href.includes('#') || url.href !== now.href)) follow(url.hash)
     // A click, for the shell: no browser would go on from here to such a URL.
     else if (!replaces || !replace(url))
       Object.assign(document.createElement('a'), { href: url.href }).click()

@@ -63,8 +63,8 @@ export const hosting = {
     FOLDER_FILE_BYTES: integer(
       mb,
       folderFileBytesMax,
-      folderFileBytesMax,
-      'Bytes of one file of a folder.',
+      25 * mb,
+      'Bytes of one file of a folder. The engine of Godot 4 needs 40 MB.',
     ),
   }),
   DISK_FLOOR_BYTES: integer(

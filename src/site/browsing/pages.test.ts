@@ -147,7 +147,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
       await page.clock.install({ time: 0 })
       await page.goto(origin)
       await page.clock.pauseAt(3_600_000)
-      const copy = page.locator('copy-line button').first()
+      const copy = page.locator('copy-line button').filter({ visible: true }).first()
       await copy.click()
       await copy.filter({ hasText: 'Copied' }).waitFor()
       await page.clock.runFor(2_000)

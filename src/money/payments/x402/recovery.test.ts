@@ -245,7 +245,7 @@ async function send(data: Hex, to: Hex = usdcOfBaseSepolia): Promise<void> {
 test('a payment that a third party brought to the chain is credited once', async () => {
   const terms = termsOf({ nonce, validBefore: Math.floor(systemClock.now() / 1_000) + 300 })
   await send(await transferCall(terms))
-  expect((await topUp(await signPayment(wallet, terms))).status).toBe(200)
+  expect((await ended(await signPayment(wallet, terms))).status).toBe(200)
   await expectCreditedOnce()
   expect(await chain.client.getTransactionCount({ address: t.gasWallet.address })).toBe(0)
 })
@@ -273,7 +273,7 @@ test('one transfer of a transaction pays one authorization', async () => {
 
 test('an old settlement credits nothing in an empty database', async () => {
   const payment = await sign()
-  expect((await topUp(payment)).status).toBe(200)
+  expect((await ended(payment)).status).toBe(200)
   const fresh = await startPaidServer(chain, {
     X402_PAY_TO: t.payee.address,
     X402_GAS_KEY: t.gasWallet.key,
@@ -287,7 +287,7 @@ test('an old settlement credits nothing in an empty database', async () => {
 
 test('a reorganization after the credit: the payment lands again, with another nonce', async () => {
   const before = await chain.client.snapshot()
-  expect((await topUp(await sign())).status).toBe(200)
+  expect((await ended(await sign())).status).toBe(200)
   // The block is gone, and another transaction of the gas wallet has its number.
   await chain.client.revert({ id: before })
   expect(await chain.balanceOf(t.payee.address)).toBe(0n)
@@ -309,7 +309,7 @@ test('a payment whose transaction was replaced is signed again', async () => {
   await chain.client.setAutomine(true)
   await chain.client.mine({ blocks: 1 })
   await restart()
-  expect((await topUp(payment)).status).toBe(200)
+  expect((await ended(payment)).status).toBe(200)
   await expectCreditedOnce()
   expect(await chain.client.getTransactionCount(account)).toBe(2)
 })
@@ -329,7 +329,7 @@ test('the payments of a day are limited', async () => {
   await t.close()
   t = await startPaidServer(chain, { X402_DAY_MAX_USD: '0.06' })
   ann = await t.agent('ann')
-  expect((await topUp(await sign())).status).toBe(200)
+  expect((await ended(await sign())).status).toBe(200)
   await chain.mint(wallet.address, units)
   const over = await topUp(await sign())
   expect([over.status, over.code, await credits()]).toEqual([503, 'payments_off', 450])

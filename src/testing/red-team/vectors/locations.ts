@@ -78,8 +78,8 @@ const files = { hasFiles: true } as const
 /** Ways out by the location that pages of a folder have. */
 export const locations: Vector[] = [
   ...leaves.flatMap(([name, page, more]): Vector[] => [
-    { name: `${name}, to the network`, page: page('{http}'), ...files, ...more },
-    { name: `${name}, to the host`, page: page('{self}/x'), by: 'host', ...files, ...more },
+    { name: `${name} to the network`, page: page('{http}'), ...files, ...more },
+    { name: `${name} to the host`, page: page('{self}/x'), by: 'host', ...files, ...more },
   ]),
   ...moves.map(([name, path]): Vector => ({
     name: `a request after the history went to ${name}`,
