@@ -168,6 +168,7 @@ async function collectionPage(
       By <a href="/explore/${one.maker}"><bdi>${one.maker}</bdi></a> ·
       ${formatCount(items.length, 'item')} · updated ${renderDate(one.updated)}
     </p>
+    ${alert(message)}
     ${
       items.length === 0
         ? emptyState(

@@ -60,12 +60,7 @@ export const hosting = {
       100 * mb,
       'Bytes of all files of a folder, and of the zip that brings them.',
     ),
-    FOLDER_FILE_BYTES: integer(
-      mb,
-      folderFileBytesMax,
-      25 * mb,
-      'Bytes of one file of a folder. The engine of Godot 4 needs 40 MB.',
-    ),
+    FOLDER_FILE_BYTES: integer(mb, folderFileBytesMax, 25 * mb, 'Bytes of one file of a folder.'),
   }),
   DISK_FLOOR_BYTES: integer(
     0,

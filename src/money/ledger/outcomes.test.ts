@@ -261,6 +261,26 @@ test('a hold that commits after its call was given up on is released', async () 
   expect(await annHas()).toMatchObject({ balance: credits(100), held: zero })
 })
 
+test('a hold whose commit loses its response is released', async () => {
+  const { db } = ledger
+  const losing: TestLedger = { ...ledger, db: { ...db, kind: 'postgres' } }
+  const never = Promise.withResolvers<never>()
+  losing.db.tx = async (unit) => {
+    losing.db.tx = (next) => db.tx(next)
+    await db.tx(unit)
+    return never.promise
+  }
+  const work = () => Promise.reject(new Error('it ran'))
+  const given = withHold(losing, holdRequest('r', 10, { onExpiry: 'settle' }), work)
+  expect(await catchError(given)).toBeInstanceOf(DatabaseBusy)
+  const isReleased = async () => {
+    const [hold] = await db.read.select().from(holds).where(eq(holds.ref, 'r'))
+    return hold?.state === 'released'
+  }
+  await until(isReleased, 10 * second)
+  expect(await annHas()).toMatchObject({ balance: credits(100), held: zero })
+})
+
 test('an open hold without its work ends at its deadline, and not before', async () => {
   await holdNow(ledger, holdRequest('r', 10))
   ledger.clock.advance(minute - 1)

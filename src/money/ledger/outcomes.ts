@@ -240,7 +240,9 @@ export class PendingSettlements {
     const { ctx, hold, ended } = pending
     try {
       const stored = await this.commit(ctx, pending)
-      if (!this.pending.delete(hold.id)) return true
+      // Another release of the hold may wait by now.
+      if (this.pending.get(hold.id) !== pending) return true
+      this.pending.delete(hold.id)
       ended.resolve(stored)
       if (pending.record) await this.remove(pending.record)
       return true

@@ -45,8 +45,8 @@ async function holdMaxCost(ctx: PaymentContext, request: HoldRequest): Promise<H
     const release = () => void pendingSettlements.keep(ctx, releaseOf({ ref, id: own.id }))
     // A release before a late commit would find no hold.
     if (error instanceof LateCommit) void error.ended.then(release)
-    // PostgreSQL may have committed the hold although its response was lost.
-    else if (db.kind === 'postgres' && !(error instanceof ApiError)) release()
+    // PostgreSQL may have committed the hold although its response was lost, which may never end.
+    if (db.kind === 'postgres' && !(error instanceof ApiError)) release()
     throw error
   }
 }

@@ -124,6 +124,7 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
     async () => {
       const tab = await browser.open()
       await tab.goto(origin)
+      await becomes(tab, "document.querySelector('.segments [value=describe]') !== null")
       await tab.evaluate("document.querySelector('.segments [value=describe]').click()")
       await fill(tab, 'textarea[name=prompt]', 'snake in neon')
       await follow(tab, '.prompt-box button')
