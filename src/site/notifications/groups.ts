@@ -8,7 +8,7 @@ export interface AgentNote {
   handle: string
 }
 
-/** The notes of one item on one UTC day, or one note that is about no item. */
+/** The notes of an agent about one item on one UTC day, or one note that is about no item. */
 export interface NoteGroup {
   handle: string
   item: string | null
@@ -40,10 +40,10 @@ function withoutStarts(notes: AgentNote[]): AgentNote[] {
   )
 }
 
-/** Groups notes by item and UTC day, in no order. */
+/** Groups notes by agent, item and UTC day, in no order. */
 export function groupNotes(notes: AgentNote[]): NoteGroup[] {
-  const groups = Map.groupBy(withoutStarts(notes), ({ note }) =>
-    note.item === null ? note.id : `${utcDay(note.at)} ${note.item}`,
+  const groups = Map.groupBy(withoutStarts(notes), ({ note, handle }) =>
+    note.item === null ? note.id : `${utcDay(note.at)} ${handle} ${note.item}`,
   )
   return [...groups.values()].map((members) => {
     const sorted = members

@@ -65,6 +65,20 @@ test('groups what happened to an item on a day, and shows first what failed', as
   expect([runs[0], runs.length]).toEqual([`/runs/${failed}`, 4])
 })
 
+test('keeps apart what two agents of a person have about one item', async () => {
+  await claimAgent(olga, ben)
+  const boat = await ann.publish({ title: 'Boat', store: true })
+  const path = `/explore/${boat}/comments`
+  const comment = (await ben.call('POST', path, { text: 'Fine.' })).text('comment.id')
+  const cy = await t.agent('cyrus')
+  expect((await cy.call('POST', path, { text: 'Yes.', replyTo: comment })).status).toBe(201)
+  const rows = rowsOf(await open(), 'Today').filter((text) => /^Unread: .*Boat/.test(text))
+  expect(rows).toEqual([
+    expect.stringContaining('Boat: 2 comments, now on Explore@ann'),
+    expect.stringContaining('@cyrus replied to your comment on “Boat”: “Yes.”@ben'),
+  ])
+})
+
 test('names days, and tells the time relative with the exact one beside it', async () => {
   await run('worked')
   t.clock.advance(day)

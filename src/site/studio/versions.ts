@@ -60,7 +60,7 @@ function versionItem(studio: Studio, row: apps.Version, at: number): Html {
       <p class="small">
         ${renderAge(created, req.ctx.clock.now())} · ${formatBytes(bytes)} · ${versionOrigins[via]}
       </p>
-      ${note !== '' && html`<p class="note"><bdi>${note}</bdi></p>`}
+      ${note !== '' && html`<p class="version-note"><bdi>${note}</bdi></p>`}
     </div>
     <div class="actions">
       ${!isPackKind(app.kind) && html`<a class="button quiet slim" href="${previewPath(row)}" aria-label="Preview version ${version}">Preview</a>`}${version > 1 && !isPackKind(app.kind) && html`<a class="button quiet slim" href="${studioPath(studio, 'changes')}?to=${version}" aria-label="Compare version ${version}">Compare</a>`}${
