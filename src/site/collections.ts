@@ -19,7 +19,7 @@ import type { AppContext } from '../kernel/context.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
 import { idPattern } from '../kernel/ids.ts'
 import { t } from '../kernel/words/message.ts'
-import { section, withQuery } from './components.ts'
+import { crossIcon, section, withQuery } from './components.ts'
 import { shareButton } from './explore/share.ts'
 import { formDialog } from './form-dialog.ts'
 import { form, performAs } from './form.ts'
@@ -205,17 +205,13 @@ interface OwnCollection {
 const ownForm = ({ token, one, as }: OwnCollection, fields: Part, style?: string): Html =>
   postForm(token, collectionPath(one), html`${hiddenField('as', as)}${fields}`, style)
 
-const cross = html`<svg viewBox="0 0 20 20" aria-hidden="true">
-  <path d="M5 5l10 10M15 5L5 15" />
-</svg>`
-
 const removeControl =
   (own: OwnCollection) =>
   ({ id, title }: Tile): Html =>
     ownForm(
       own,
       html`${hiddenField('remove', id)}<button class="icon-button" aria-label="Remove ${title}">
-          ${cross}
+          ${crossIcon}
         </button>`,
       'act remove',
     )

@@ -53,6 +53,11 @@ export const playIcon = html`<svg viewBox="0 0 20 20" aria-hidden="true">
   <path d="M6.5 4v12l9.5-6z" />
 </svg>`
 
+/** On buttons that close or remove. */
+export const crossIcon = html`<svg viewBox="0 0 20 20" aria-hidden="true">
+  <path d="M5 5l10 10M15 5L5 15" />
+</svg>`
+
 export const openLabel = ({ kind }: Pick<Tile, 'kind'>): string =>
   kind === 'game' ? t('Play') : t('Open')
 

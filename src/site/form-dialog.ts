@@ -1,6 +1,7 @@
 import { type Html, html, type Part } from '../kernel/html.ts'
 import { newId } from '../kernel/ids.ts'
 import { t, type Text } from '../kernel/words/message.ts'
+import { crossIcon } from './components.ts'
 import { alert } from './forms.ts'
 
 interface FormDialog {
@@ -18,10 +19,6 @@ interface FormDialog {
   /** The error of the form. */
   message?: string | undefined
 }
-
-const cross = html`<svg viewBox="0 0 20 20" aria-hidden="true">
-  <path d="M5 5l10 10M15 5L5 15" />
-</svg>`
 
 /**
  * A button that opens a form in a popover, which needs no script. Without a script no page opens a
@@ -46,7 +43,7 @@ export function formDialog(dialog: FormDialog): Html {
     popovertargetaction="hide"
     aria-label="${t('Close')}"
   >
-    ${cross}
+    ${crossIcon}
   </button>`
   return html`${!isOpen && opener}
     <div

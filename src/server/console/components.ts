@@ -138,26 +138,6 @@ export type Fact = readonly [name: Text, value: Part]
 export const statusLine = (state: Part, meaning: Part, style: 'good' | 'warn' | 'bad' = 'good') =>
   html`<p class="status-line ${style}"><strong>${state}</strong> <span>${meaning}</span></p>`
 
-/**
- * A button that opens a form above the page, without a script. After an error the form stands in
- * the page instead, with what was typed.
- */
-export function formDialog(
-  label: Text,
-  form: Part,
-  isFailed: boolean,
-): { open: Part; failed: Part } {
-  const id = 'form-dialog'
-  if (isFailed) return { open: false, failed: section(label, form) }
-  return {
-    open: html`<button type="button" class="button" popovertarget="${id}">${label}</button>
-      <div class="confirm-dialog" id="${id}" popover role="dialog" aria-label="${label}">
-        ${form}
-      </div>`,
-    failed: false,
-  }
-}
-
 /** The facts of one subject, a line each. */
 export const factLines = (facts: readonly Fact[]): Html =>
   html`<dl class="fact-lines">

@@ -3,6 +3,7 @@ import { bytesOf, labelOf, type Library } from '../../apps/libraries/library.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { msg, t } from '../../kernel/words/message.ts'
 import { searchTerm, withQuery } from '../../site/components.ts'
+import { formDialog } from '../../site/form-dialog.ts'
 import { form } from '../../site/form.ts'
 import { formatBytes, formatCount } from '../../site/format.ts'
 import {
@@ -27,7 +28,7 @@ import {
 import type { UserRequest } from '../../site/session.ts'
 import { wireWord } from '../../site/wire-words.ts'
 import { addLibrary, removeLibrary } from '../operator/library-operations.ts'
-import { consolePage, formDialog, searchCharsMax, searchForm, statusLine } from './components.ts'
+import { consolePage, searchCharsMax, searchForm, statusLine } from './components.ts'
 
 const place = '/console/libraries'
 const rowsShown = 50
@@ -106,9 +107,14 @@ export async function librariesPage(
     t('Add the package, or search for a part of its name.'),
   )
   const typed = submitted?.text('act') === 'add' ? submitted : undefined
-  const add = formDialog(t('Add a library'), addForm(token, typed), typed !== undefined)
+  const add = formDialog({
+    label: t('Add a library'),
+    form: addForm(token, typed),
+    isOpen: typed !== undefined,
+    message,
+  })
   const own = all.filter(({ source }) => source !== 'embedded').length
-  const main = html`${addedNotice(query.get('added'))}${add.failed}
+  const main = html`${addedNotice(query.get('added'))}
     ${statusLine(
       formatCount(all.length, 'library', 'libraries'),
       t(
@@ -134,8 +140,8 @@ export async function librariesPage(
     place,
     title: t('Libraries'),
     lead,
-    action: add.open,
-    message,
+    action: html`<div class="actions">${add}</div>`,
+    message: typed ? undefined : message,
     main,
   })
 }

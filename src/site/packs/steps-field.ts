@@ -3,6 +3,7 @@ import { stepDoneCharsMax, stepsMax, stepTitleCharsMax } from '../../apps/folder
 import { rejectRequest } from '../../kernel/errors.ts'
 import { type Html, html } from '../../kernel/html.ts'
 import { t } from '../../kernel/words/message.ts'
+import { crossIcon } from '../components.ts'
 import { type Form, hiddenField } from '../forms.ts'
 
 /** Empty rows below the steps, for browsers without scripts. A script adds rows by a button. */
@@ -63,14 +64,19 @@ function newStepId(title: string, at: number, taken: ReadonlySet<string>): strin
   return id
 }
 
-const icon = (path: string): Html =>
+const arrow = (path: string): Html =>
   html`<svg viewBox="0 0 20 20" aria-hidden="true"><path d="${path}" /></svg>`
 
-const [up, down, cross] = [
-  icon('M10 16V4m-5 5 5-5 5 5'),
-  icon('M10 4v12m-5-5 5 5 5-5'),
-  icon('m5 5 10 10M15 5 5 15'),
-]
+const rowTool = (act: string, label: string, icon: Html): Html =>
+  html`<button
+    type="button"
+    class="icon-button"
+    data-act="${act}"
+    aria-label="${label}"
+    title="${label}"
+  >
+    ${icon}
+  </button>`
 
 function stepRow({ id, title, done }: Step, at: number, isSpare: boolean): Html {
   return html`<li ${isSpare && html` class="spare"`}>
@@ -93,31 +99,7 @@ function stepRow({ id, title, done }: Step, at: number, isSpare: boolean): Html 
 ${done}</textarea>
       </label>
       <div class="row-tools with-script">
-        <button
-          type="button"
-          class="icon-button"
-          data-act="up"
-          aria-label="Move up"
-          title="Move up"
-        >
-          ${up}</button
-        ><button
-          type="button"
-          class="icon-button"
-          data-act="down"
-          aria-label="Move down"
-          title="Move down"
-        >
-          ${down}</button
-        ><button
-          type="button"
-          class="icon-button"
-          data-act="delete"
-          aria-label="Delete step"
-          title="Delete step"
-        >
-          ${cross}
-        </button>
+        ${rowTool('up', t('Move up'), arrow('M10 16V4m-5 5 5-5 5 5'))}${rowTool('down', t('Move down'), arrow('M10 4v12m-5-5 5 5 5-5'))}${rowTool('delete', t('Delete step'), crossIcon)}
       </div>
     </fieldset>
   </li>`
