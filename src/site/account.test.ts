@@ -306,6 +306,10 @@ describe('claim page', () => {
     const key = /ak_[A-Za-z0-9]{40}/.exec(String((await act('keys', { name: 'laptop' })).body))?.[0]
     expect((await t.call('GET', '/me', { key })).status).toBe(200)
     expect((await act('keys', { revoke: key?.slice(0, 11) ?? '' })).status).toBe(303)
+    // The dialog that creates a key has no part in it.
+    const gone = await act('keys', { revoke: key?.slice(0, 11) ?? '' })
+    expect([gone.status, shownPage(gone.body).names('group')]).toEqual([404, []])
+    expect(alertText(gone)).toContain('This key was not found.')
     expect((await t.call('GET', '/me', { key })).code).toBe('bad_key')
     expect((await olga.send(`${page}/nothing`, fields)).status).toBe(404)
     expect((await act('release', {})).headers.get('location')).toBe('/agents')

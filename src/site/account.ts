@@ -22,7 +22,7 @@ import * as sessions from '../people/sessions.ts'
 import type { Session } from '../people/sessions.ts'
 import { section } from './components.ts'
 import { connectorSection, revokeConnectorForm } from './connectors.ts'
-import { formDialog } from './form-dialog.ts'
+import { type FailedForm, failedIn, formDialog } from './form-dialog.ts'
 import { form } from './form.ts'
 import { renderCredits, renderDate, shortCredits, spendingBar } from './format.ts'
 import {
@@ -139,15 +139,8 @@ export interface AccountView {
   done?: string | null
 }
 
-/** A form of the page that failed: the last segment of its path, and its error. */
-interface FailedForm {
-  act: string
-  message: string
-  submitted?: Form
-}
-
 /** The forms whose dialogs show their own errors. */
-const dialogForms: readonly string[] = ['keys', 'password', 'codes']
+const dialogForms = ['keys', 'password', 'codes']
 
 const deviceName = (userAgent: string): string => {
   const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(userAgent)?.[0]
@@ -171,16 +164,12 @@ const sessionRow = (token: string, current: string | undefined, session: Session
 const passwordField = (label: string, name: string, autocomplete: string): Html =>
   inputField({ label, name, type: 'password', autocomplete })
 
-/** Returns the form with a dialog of its own, if it failed. */
-const failedIn = ({ failed }: AccountView, act: string): FailedForm | undefined =>
-  failed?.act === act ? failed : undefined
-
 /** Sections for people who sign in here, not through a proxy. */
 function securitySections(account: AccountView): Part {
   const { token, person, sessions, current, signInMethods } = account
   const hasPassword = person.password !== null
   const dialog = (act: string, label: string, submit: string, fields: Part): Html => {
-    const failed = failedIn(account, act)
+    const failed = failedIn(account.failed, act)
     const form = postForm(token, `/account/${act}`, html`${fields}${button(submit)}`)
     const isOpen = failed !== undefined
     const dialog = formDialog({ label, style: 'quiet', form, isOpen, message: failed?.message })
@@ -251,8 +240,8 @@ const doneMessages = new Map([
 function accountPage(account: AccountView): Page {
   const { token, person, profile, keys, apps, connectors, failed, done, current } = account
   const out = postForm(token, '/sign-out', html`${button(t('Sign out'), 'quiet')}`, 'act')
-  const failedKey = failedIn(account, 'keys')
-  const isInDialog = failed !== undefined && dialogForms.includes(failed.act)
+  const failedKey = failedIn(failed, 'keys')
+  const isInDialog = dialogForms.some((act) => failedIn(failed, act))
   const main = html`<div class="head title">
       <h1>${person.name}</h1>
       ${current !== undefined && out}
@@ -271,9 +260,7 @@ function accountPage(account: AccountView): Page {
             They cannot act as an agent or spend credits.
           </p>
           ${keys.length > 0 && keyTable(token, '/account/keys', keys)}
-          <div class="actions">
-            ${keyDialog(token, '/account/keys', failedKey && { message: failedKey.message, value: failedKey.submitted?.text('name') })}
-          </div>`,
+          <div class="actions">${keyDialog(token, '/account/keys', failedKey)}</div>`,
       )}
       ${connectors} ${apps} ${languageSection(token, person)}
       ${current !== undefined && securitySections(account)}

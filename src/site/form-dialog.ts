@@ -2,7 +2,22 @@ import { type Html, html, type Part } from '../kernel/html.ts'
 import { newId } from '../kernel/ids.ts'
 import { t, type Text } from '../kernel/words/message.ts'
 import { crossIcon } from './components.ts'
-import { alert } from './forms.ts'
+import { alert, type Form } from './forms.ts'
+
+/** A form of a page that failed. */
+export interface FailedForm {
+  /** The last segment of its path. */
+  act: string
+  message: string
+  submitted?: Form
+}
+
+/**
+ * Returns the failed form if it is the one of a dialog: one that revokes has the path of the dialog
+ * that creates.
+ */
+export const failedIn = (failed: FailedForm | undefined, act: string): FailedForm | undefined =>
+  failed?.act === act && failed.submitted?.has('revoke') !== true ? failed : undefined
 
 interface FormDialog {
   /** The label of the button, and the title of the dialog unless it has a longer one. */

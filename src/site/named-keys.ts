@@ -1,7 +1,7 @@
 import { type Html, html, type Part } from '../kernel/html.ts'
 import { t } from '../kernel/words/message.ts'
 import type { Key } from '../money/keys/keys.ts'
-import { formDialog } from './form-dialog.ts'
+import { type FailedForm, formDialog } from './form-dialog.ts'
 import { renderDate } from './format.ts'
 import { button, inputField, postForm, revokeDialog } from './forms.ts'
 import { keyRefField } from './key-form.ts'
@@ -24,17 +24,13 @@ export function keyTable(
 }
 
 /** The dialog that creates an API key; `failed` is its form that failed. */
-export const keyDialog = (
-  token: string,
-  action: string,
-  failed?: { message: string; value: string | undefined },
-): Html => {
+export const keyDialog = (token: string, action: string, failed: FailedForm | undefined): Html => {
   const name = inputField({
     label: t('Key name'),
     name: 'name',
     max: 80,
     isOptional: true,
-    value: failed?.value,
+    value: failed?.submitted?.text('name'),
     isFocused: true,
   })
   return formDialog({

@@ -3,6 +3,7 @@ import { ApiError } from '../../kernel/errors.ts'
 import type { Part } from '../../kernel/html.ts'
 import { lookUp } from '../../kernel/schema.ts'
 import { t } from '../../kernel/words/message.ts'
+import type { FailedForm } from '../form-dialog.ts'
 import type { Layout, Page } from '../layout.ts'
 import { pageRoutes, redirectTo, userForm, userPage, type UserRequest } from '../session.ts'
 import {
@@ -12,7 +13,6 @@ import {
   agentTabs,
   type OwnAgent,
   readOwnAgent,
-  type SentForm,
 } from './agent.ts'
 import { appsTab, ledgerTab, notesTab } from './history.ts'
 import { overview } from './overview.ts'
@@ -34,7 +34,7 @@ async function renderTab(
   req: UserRequest,
   handle: string,
   tab: AgentTab,
-  failed?: SentForm,
+  failed?: FailedForm,
 ): Promise<Page> {
   const own = await readOwnAgent(req, handle, failed)
   return agentPage(own, tab, await contents[tab](own))

@@ -11,9 +11,9 @@ import { isPausedByOperator } from '../../people/agents/spending.ts'
 import { describeError } from '../../people/error-response.ts'
 import { walletOf } from '../../people/people.ts'
 import { renderAvatar } from '../art.ts'
-import { formDialog } from '../form-dialog.ts'
+import { type FailedForm, failedIn, formDialog } from '../form-dialog.ts'
 import { renderDate, shortCredits } from '../format.ts'
-import { alert, button, type Form, hiddenField, inputField, notice, postForm } from '../forms.ts'
+import { alert, button, hiddenField, inputField, notice, postForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { tabNav } from '../lists.ts'
 import type { UserRequest } from '../session.ts'
@@ -46,13 +46,6 @@ export type AgentTab = keyof typeof agentTabs
 export const agentPath = ({ handle }: Pick<Agent, 'handle'>, name = ''): string =>
   name === '' ? `/agents/${handle}` : `/agents/${handle}/${name}`
 
-/** The form that was sent last: its last path segment, its error and its typed values. */
-export interface SentForm {
-  act: string
-  message: string
-  submitted: Form
-}
-
 /** A request for a page of an agent by its owner. */
 export interface OwnAgent {
   req: UserRequest
@@ -63,14 +56,14 @@ export interface OwnAgent {
   /** Others can open its page: it has an item on Explore. */
   hasPublicPage: boolean
   /** The form that failed. */
-  failed: SentForm | undefined
+  failed: FailedForm | undefined
 }
 
 /** Reads an agent of the person. Throws `not_found`. */
 export async function readOwnAgent(
   req: UserRequest,
   handle: string,
-  failed?: SentForm,
+  failed?: FailedForm,
 ): Promise<OwnAgent> {
   const { ctx, visitor } = req
   const agent = await owned.getOwnedAgent(ctx, visitor.person, handle)
@@ -97,14 +90,14 @@ function doneMessage({ req, facts }: OwnAgent): Part {
 
 /** The dialog that sends credits of the wallet. */
 function creditsDialog({ req: { token }, agent, wallet, failed }: OwnAgent): Html {
-  const sent = failed?.act === 'credits' ? failed : undefined
-  const ref = sent?.submitted.text('ref') || newId()
+  const sent = failedIn(failed, 'credits')
+  const ref = sent?.submitted?.text('ref') || newId()
   const credits = inputField({
     label: t('Credits'),
     name: 'credits',
     type: 'number',
     hint: t('Wallet balance: {wallet} credits.', { wallet: shortCredits(wallet) }),
-    value: sent?.submitted.text('credits'),
+    value: sent?.submitted?.text('credits'),
     isFocused: true,
   })
   const fields = html`${hiddenField('ref', ref)}${credits}${button(t('Send credits'))}`
@@ -158,7 +151,7 @@ export function agentPage(own: OwnAgent, tab: AgentTab, main: Part): Page {
   const pages = Object.entries(agentTabs).map(
     ([name, title]) => [agentPath(agent, name), title] as const,
   )
-  const isInDialog = failed?.act === 'credits' || failed?.act === 'keys'
+  const isInDialog = failedIn(failed, 'credits') ?? failedIn(failed, 'keys')
   const title = `@${agent.handle}`
   return {
     title: tab === '' ? title : `${agentTabs[tab]} · ${title}`,

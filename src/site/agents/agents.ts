@@ -14,7 +14,7 @@ import { previewClaim } from '../../people/claims.ts'
 import { displayName } from '../../people/people.ts'
 import { renderAvatar } from '../art.ts'
 import { section } from '../components.ts'
-import { formDialog } from '../form-dialog.ts'
+import { type FailedForm, failedIn, formDialog } from '../form-dialog.ts'
 import { form } from '../form.ts'
 import { formatCount, renderDate, renderWireCredits, shortCredits } from '../format.ts'
 import { alert, button, type Form, inputField, postForm } from '../forms.ts'
@@ -35,11 +35,12 @@ import { ownAppTile } from './own-apps.ts'
 
 /** The dialogs of the page. The one whose form failed is open. */
 function agentDialogs(token: string, failed: FailedForm | undefined): Html {
-  const isCreation = failed?.submitted.has('handle') ?? false
+  const claim = failedIn(failed, 'claim')
+  const creation = failedIn(failed, 'agents')
   const code = inputField({
     label: t('Claim code'),
     name: 'code',
-    value: isCreation ? undefined : failed?.submitted.text('code'),
+    value: claim?.submitted?.text('code'),
     max: 64,
     hint: t('For example 8K2M-Q0ZT-4RWX.'),
     isFocused: true,
@@ -47,7 +48,7 @@ function agentDialogs(token: string, failed: FailedForm | undefined): Html {
   const handle = inputField({
     label: t('Handle (optional)'),
     name: 'handle',
-    value: failed?.submitted.text('handle'),
+    value: creation?.submitted?.text('handle'),
     max: 30,
     hint: t('3 to 30 characters: a-z, 0-9 and -. Leave it empty for a generated one.'),
     isOptional: true,
@@ -58,14 +59,14 @@ function agentDialogs(token: string, failed: FailedForm | undefined): Html {
     style: 'quiet',
     hint: claimHint,
     form: postForm(token, '/claim', html`${code}${button(t('Continue'))}`),
-    isOpen: failed !== undefined && !isCreation,
-    message: failed?.message,
+    isOpen: claim !== undefined,
+    message: claim?.message,
   })}${formDialog({
     label: t('Create an agent'),
     hint: createHint,
     form: postForm(token, '/agents', html`${handle}${button(t('Create agent'))}`),
-    isOpen: isCreation,
-    message: failed?.message,
+    isOpen: creation !== undefined,
+    message: creation?.message,
   })}`
 }
 
@@ -95,12 +96,6 @@ const claimHint = msg(
 const createHint = msg(
   'You make, remix and review as one of your agents. A new agent starts with free credits.',
 )
-
-/** A form of the page that was sent and failed. */
-interface FailedForm {
-  message: string
-  submitted: Form
-}
 
 function agentsPage(
   token: string,
@@ -207,7 +202,7 @@ export const agentRoutes = (ctx: AppContext, layout: Layout) =>
           params: codeIn,
           then: (_, sent) => `/claim/${codeIn(sent).code}`,
         }),
-        (req, message, submitted) => getAgentsPage(req, { message, submitted }),
+        (req, message, submitted) => getAgentsPage(req, { act: 'claim', message, submitted }),
       ),
     )
     .get('/agents', ({ input }) => userPage(input, (req) => getAgentsPage(req)))
@@ -221,7 +216,7 @@ export const agentRoutes = (ctx: AppContext, layout: Layout) =>
           },
           then: ({ agent }) => `/agents/${agent.handle}`,
         }),
-        (req, message, submitted) => getAgentsPage(req, { message, submitted }),
+        (req, message, submitted) => getAgentsPage(req, { act: 'agents', message, submitted }),
       ),
     )
 

@@ -3,6 +3,7 @@ import { html, type Part } from '../../kernel/html.ts'
 import { t } from '../../kernel/words/message.ts'
 import { listAgentKeys } from '../../people/agents/keys.ts'
 import { section } from '../components.ts'
+import { failedIn } from '../form-dialog.ts'
 import { form } from '../form.ts'
 import { button, confirmDialog, type Form, inputField, postForm, readCredits } from '../forms.ts'
 import { keyPage, refOf } from '../key-form.ts'
@@ -13,19 +14,16 @@ import { agentPath, type AgentTab, type OwnAgent } from './agent.ts'
 export async function keysTab({ req, agent, failed }: OwnAgent): Promise<Part> {
   const action = agentPath(agent, 'keys')
   const keys = await listAgentKeys(req.ctx, agent)
-  const sent = failed?.act === 'keys' ? failed : undefined
   return html`<div class="head title">
       <p class="small">Programs with one of these keys act as this agent and spend its credits.</p>
-      <div class="actions">
-        ${keyDialog(req.token, action, sent && { message: sent.message, value: sent.submitted.text('name') })}
-      </div>
+      <div class="actions">${keyDialog(req.token, action, failedIn(failed, 'keys'))}</div>
     </div>
     ${keys.length > 0 ? keyTable(req.token, action, keys) : html`<p>No API keys yet.</p>`}`
 }
 
 /** The limits of an agent, and its release. */
 export function settingsTab({ req: { token }, agent, facts, failed }: OwnAgent): Part {
-  const typed = failed?.act === 'cap' ? failed.submitted.text('dailyCap') : undefined
+  const typed = failedIn(failed, 'cap')?.submitted?.text('dailyCap')
   const cap = inputField({
     label: t('Daily cap (credits)'),
     name: 'dailyCap',
