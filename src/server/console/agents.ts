@@ -40,7 +40,7 @@ import {
   searchForm,
   suspensionFact,
 } from './components.ts'
-import { decisionList, type DecisionOption } from './decisions.ts'
+import { decisionList, type DecisionOption, failedDecision } from './decisions.ts'
 import { accountKeysPath } from './keys.ts'
 
 const rowsShown = 30
@@ -119,11 +119,7 @@ export async function agentPage(
   if (!known) throw new ApiError('not_found', { what: 'agent' })
   const { agent, apps: agentApps, decisions } = known
   const action = `/console/agents/${agent.handle}`
-  const failed = submitted && {
-    name: submitted.text('decision'),
-    why: submitted.text('why'),
-    error: message,
-  }
+  const failed = failedDecision(submitted, message)
   const options = agent.closed === null ? decisionOptions(agent) : []
   const isShown = options.some(({ name }) => name === failed?.name)
   const days = lastDays(ctx.clock, daysShown)

@@ -1,7 +1,7 @@
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { decisionReasonCharsMax } from '../../kernel/limits.ts'
 import { t, type Text } from '../../kernel/words/message.ts'
-import { alert, button, confirmDialog, postForm, textArea } from '../../site/forms.ts'
+import { alert, button, confirmDialog, type Form, postForm, textArea } from '../../site/forms.ts'
 import type { Decision } from '../operator/decisions.ts'
 
 /** A decision that a page offers, with its effect. */
@@ -16,10 +16,23 @@ export interface DecisionOption {
   isDestructive?: boolean
 }
 
+/** A decision that was rejected. Others keep its typed reason, as it may no longer apply. */
+interface FailedDecision {
+  name: string
+  why: string
+  error: string | undefined
+}
+
+/** Reads the decision of a form that failed. */
+export const failedDecision = (
+  submitted: Form | undefined,
+  error: string | undefined,
+): FailedDecision | undefined =>
+  submitted && { name: submitted.text('decision'), why: submitted.text('why'), error }
+
 interface DecisionList {
   action: string
-  /** The decision that was rejected. Others keep its typed reason, as it may no longer apply. */
-  failed?: { name: string; why: string; error: string | undefined } | undefined
+  failed?: FailedDecision | undefined
 }
 
 /**

@@ -29,7 +29,7 @@ import {
   searchForm,
   suspensionFact,
 } from './components.ts'
-import { decisionList, type DecisionOption } from './decisions.ts'
+import { decisionList, type DecisionOption, failedDecision } from './decisions.ts'
 import { accountKeysPath } from './keys.ts'
 
 const rowsShown = 30
@@ -90,11 +90,7 @@ export async function personPage(
   const { ctx } = req
   const profile = await findProfile(ctx.db.read, person.id)
   const action = personPath(person)
-  const failed = submitted && {
-    name: submitted.text('decision'),
-    why: submitted.text('why'),
-    error: message,
-  }
+  const failed = failedDecision(submitted, message)
   const options = person.operator ? [] : decisionOptions(person, profile, reports.length)
   const isShown = options.some((option) => option.name === failed?.name)
   const agents = await listOwnedAgents(ctx, person.id, rowsShown)
