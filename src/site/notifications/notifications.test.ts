@@ -78,6 +78,13 @@ test('keeps apart what two agents of a person have about one item', async () => 
     expect.stringContaining('Boat: 2 comments, now on Explore@ann'),
     expect.stringContaining('@cyrus replied to your comment on “Boat”: “Yes.”@ben'),
   ])
+  // The item is that of its maker, whichever agent heard of it first.
+  expect((await ann.call('POST', '/me/notes/read', { all: true })).status).toBe(200)
+  t.clock.advance(1_000)
+  await cy.call('POST', path, { text: 'More.' })
+  await ann.call('PATCH', `/apps/${boat}`, { store: false })
+  const { hrefs } = await open('?show=unread')
+  expect(new Set(hrefs.filter((href) => href.endsWith(boat)))).toEqual(new Set([`/studio/${boat}`]))
 })
 
 test('names days, and tells the time relative with the exact one beside it', async () => {

@@ -92,8 +92,8 @@ interface NotedItem {
 
 /** Finds the items of notes: own ones in every state, those of others on Explore. */
 async function findItems(ctx: AppContext, notes: AgentNote[]): Promise<Map<string, NotedItem>> {
-  const owners = new Map(notes.flatMap(({ note }) => (note.item ? [[note.item, note.agent]] : [])))
-  const ids = [...owners.keys()]
+  const ids = [...new Set(notes.flatMap(({ note }) => note.item ?? []))]
+  const agents = new Set(notes.map(({ note }) => note.agent))
   const [found, tiles] = await Promise.all([
     Promise.all(ids.map((id) => apps.findApp(ctx, id))),
     listTilesByIds(ctx, ids),
@@ -105,7 +105,7 @@ async function findItems(ctx: AppContext, notes: AgentNote[]): Promise<Map<strin
     }),
   )
   for (const app of found) {
-    if (!app || app.maker !== owners.get(app.id)) continue
+    if (!app || !agents.has(app.maker)) continue
     const cover = ownCover(ctx, app, 'thumbnail')
     const isOnExplore = items.has(app.id)
     items.set(app.id, { title: app.title, cover, isOwn: true, isOnExplore })
