@@ -214,7 +214,7 @@ function labelOf(upstream: string): Part {
   return label === undefined ? upstream : html`${label} <code class="code-name">${upstream}</code>`
 }
 
-/** Says whether calls arrive, and the next step where only the demo answers. */
+/** Says whether an upstream is paused, and the next step where only the demo answers. */
 function upstreamStatus(all: SharedHealth[]): Html {
   const paused = all.filter(({ state }) => state !== 'closed').length
   if (paused > 0) {
@@ -232,7 +232,7 @@ function upstreamStatus(all: SharedHealth[]): Html {
         'warn',
       )
     : statusLine(
-        t('All upstreams answer'),
+        t('No upstream is paused'),
         t('An upstream is paused after five failures in a row.'),
       )
 }
