@@ -42,11 +42,12 @@ function table(measured: BenchRow[][]): string {
   )
 }
 
-/** Replaces the section of one bench up to the end of its table, or adds it. */
+/** Replaces the section of one bench up to the end of its first table, or adds it. */
 function writeSection(name: string, text: string): void {
   const [head = '', ...sections] = readFileSync(path, 'utf8').split(/^(?=## )/m)
   const known = sections.find((section) => section.startsWith(`## ${name}\n`))
-  const notes = known?.slice(known.lastIndexOf('\n|')).replace(/^\n.*\n/, '') || '\n'
+  // Notes may have tables of their own.
+  const notes = known?.match(/\n\|[^]*?\n(?!\|)([^]*)$/)?.[1] || '\n'
   const others = sections.filter((section) => section !== known)
   const all = [...others, `## ${name}\n\n${text}\n${notes}`].toSorted()
   writeFileSync(path, `${`${head}${all.join('')}`.trimEnd()}\n`)
