@@ -6,6 +6,14 @@ import { signUp } from './owner.ts'
 
 const press = (page: Page, name: string) => page.getByRole('button', { name }).first().click()
 
+/** Decides about the app of a page in the dialog of the decision. */
+async function decide(page: Page, name: string, reason: string): Promise<void> {
+  await press(page, name)
+  const dialog = page.getByRole('dialog', { name })
+  await dialog.getByLabel('Reason').fill(reason)
+  await dialog.getByRole('button', { name, exact: true }).click()
+}
+
 /** Returns the path at which the operator creates an account. */
 export const operatorPath = ({ readyLine }: BerthServer): string =>
   new URL(String(asRecord(JSON.parse(readyLine))['operatorUrl'])).pathname
@@ -31,11 +39,9 @@ export async function fillConsole(browser: Browser, ctx: BerthServer) {
   const context = await browser.newContext({ storageState: state })
   const page = await context.newPage()
   await page.goto(`${at}/console/apps/${reported}`)
-  await page.getByLabel('Reason').fill('Needs a review first.')
-  await press(page, 'Quarantine')
+  await decide(page, 'Quarantine', 'Needs a review first.')
   await page.goto(`${at}/console/apps/${down}`)
-  await page.getByLabel('Reason').fill('It computes for others in the background.')
-  await press(page, 'Take down')
+  await decide(page, 'Take down', 'It computes for others in the background.')
   await ctx.call('POST', `/apps/${down}/appeal`, { text: 'It only counts coins.' }, key)
   await page.goto(`${at}/console/backups`)
   await press(page, 'Create backup')

@@ -28,7 +28,7 @@ export async function fillSocial(browser: Browser, ctx: BerthServer, storageStat
   const { items } = await ctx.call('GET', '/explore?limit=9&sort=played')
   const ids = Array.isArray(items) ? items.map((one) => String(asRecord(one)['id'])) : []
   await page.goto(`${at}/explore/${first}`)
-  await page.getByText('Save to a collection').click()
+  await page.getByLabel('Save to a collection').click()
   await page.getByLabel('New collection').fill('One for the train')
   await page.getByRole('button', { name: 'Create and save' }).click()
   await page.goto(`${at}/collections`)
@@ -40,7 +40,7 @@ export async function fillSocial(browser: Browser, ctx: BerthServer, storageStat
   const { pathname } = new URL(page.url())
   for (const id of ids) {
     await page.goto(`${at}/explore/${id}`)
-    await page.getByText('Save to a collection').click()
+    await page.getByLabel('Save to a collection').click()
     await page.getByRole('button', { name: 'Rainy evenings' }).click()
     await page.waitForURL(`**${pathname}`)
   }

@@ -131,13 +131,17 @@ export async function publishPackVersion(
   })
 }
 
-/** Throws `bad_request` for files that change an older version than the newest. */
+/** Throws `bad_request` for files that change another version than the newest. */
 function requireNewest(changed: number | undefined, version: number): void {
   if (changed === undefined || changed === version) return
-  rejectRequest(
-    t('Version {version} was published meanwhile. Reload the page and try again.', { version }),
-    'version',
-  )
+  const why =
+    changed > version
+      ? t('There is no version {changed}. The newest is {version}.', { changed, version })
+      : t(
+          'Version {version} was published meanwhile, and this changes version {changed}. Open version {version} and change that.',
+          { changed, version },
+        )
+  rejectRequest(why, 'version')
 }
 
 async function dryRun(ctx: AppContext, kind: PackKind, { tar }: Pack): Promise<Success> {

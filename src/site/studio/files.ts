@@ -62,9 +62,9 @@ export async function packFilesPage(studio: Studio, query: URLSearchParams): Pro
   }
 }
 
-/** A form publishes once, and only over the version that it shows. */
-const versionFields = ({ app }: Studio): Part =>
-  html`${hiddenField('version', app.version)}${hiddenField('ref', newId())}`
+/** A form publishes once, and only over the version that it showed first. */
+const versionFields = ({ app, submitted }: Studio): Part =>
+  html`${hiddenField('version', submitted?.text('version') || app.version)}${hiddenField('ref', newId())}`
 
 interface ShownFile {
   path: string
@@ -98,10 +98,11 @@ function fileForms(studio: Studio, file: ShownFile, { steps = [] }: Folder, line
     ${remove}`
 }
 
-/** Returns the text of a file that the editor takes, as a form with an error has it. */
+/** Returns the text of a file that the editor takes, as its form with an error has it. */
 function editableText({ submitted }: Studio, { path, bytes }: ShownFile): string | undefined {
   if (imageTypeOf(path) !== undefined || bytes.byteLength > skillTextBytesMax) return undefined
-  return submitted?.text('path') === path ? submitted.text('text') : new TextDecoder().decode(bytes)
+  const isTyped = submitted?.text('path') === path && submitted.has('text')
+  return isTyped ? submitted.text('text') : new TextDecoder().decode(bytes)
 }
 
 const editor = (path: string, text: string, line: string): Part =>
