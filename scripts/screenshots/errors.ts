@@ -18,10 +18,12 @@ const sendStaleForm: Target = async (page, origin) => {
   await page.goto(`${origin}/sign-in`)
 }
 
-/** Tries wrong claim codes until the address is locked. */
+/** Tries wrong claim codes until an address is locked, which no other page comes from. */
 const tryClaimCodes: Target = async (page, origin) => {
   const path = `${origin}/claim/BBBB-BBBB-BBBB`
-  for (let tries = 0; tries < claimTriesPerHour; tries += 1) await fetch(path)
+  const headers = { 'x-forwarded-for': '203.0.113.9' }
+  for (let tries = 0; tries < claimTriesPerHour; tries += 1) await fetch(path, { headers })
+  await page.setExtraHTTPHeaders(headers)
   await page.goto(path)
 }
 

@@ -1,5 +1,5 @@
 /** The operator of a server, and cases that wait for a decision. */
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 
 import { asRecord, type BerthServer } from '../bench/load/served.ts'
 import { signUp } from './owner.ts'
@@ -58,23 +58,29 @@ export async function fillConsole(browser: Browser, ctx: BerthServer) {
 /** Creates a project and two keys of olga. Returns the paths of a key and of the project. */
 async function createKeys(page: Page, at: string) {
   const account = `${at}/console/keys/olga`
-  const fill = async (form: string, fields: Record<string, string>) => {
+  const open = async (form: string) => {
     await page.goto(account)
     await page.locator('summary', { hasText: form }).click()
-    const group = page.locator('details', { hasText: form })
-    for (const [label, text] of Object.entries(fields)) await group.getByLabel(label).fill(text)
-    return group
+    return page.locator('details', { hasText: form })
   }
-  const project = await fill('New project', { Name: 'Harbour team', 'Monthly cap': '4000' })
+  const fill = async (group: Locator, fields: Record<string, string>) => {
+    for (const [label, text] of Object.entries(fields)) await group.getByLabel(label).fill(text)
+  }
+  const project = await open('New project')
+  await fill(project, { Name: 'Harbour team', 'Monthly cap': '4000' })
   await project.getByRole('button').click()
-  for (const [name, note, models] of [
-    ['nightly evaluations', 'Runs at two o’clock; ask Mia before a change.', 'demo/chat\ndemo/o*'],
-    ['assistant in the editor', '', ''],
+  const note = 'Runs at two o’clock; ask Mia before a change.'
+  const more = { 'Requests per minute': '60', Models: 'demo/chat\ndemo/o*', Note: note }
+  for (const [name, limits] of [
+    [
+      'nightly evaluations',
+      { 'Daily cap': '50', 'Monthly cap': '900', ...more, Tags: 'ci\nnight' },
+    ],
+    ['assistant in the editor', {}],
   ] as const) {
-    const budgets = { 'Daily cap': '50', 'Monthly cap': '900', 'Requests per minute': '60' }
-    const limits = name.startsWith('n') ? budgets : {}
-    const key = await fill('New API key', { Name: name, Note: note, Models: models, ...limits })
-    await key.getByLabel('Tags').fill(name.startsWith('n') ? 'ci\nnight' : '')
+    const key = await open('New API key')
+    await key.getByText('More limits').click()
+    await fill(key, { Name: name, ...limits })
     await key.getByLabel('Project').selectOption('Harbour team')
     await key.getByRole('button').click()
     await page.getByText('Save your API key').first().waitFor()

@@ -19,7 +19,7 @@ import type { AppContext } from '../kernel/context.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
 import { idPattern } from '../kernel/ids.ts'
 import { t } from '../kernel/words/message.ts'
-import { crossIcon, section, withQuery } from './components.ts'
+import { crossIcon, section, trail, withQuery } from './components.ts'
 import { shareButton } from './explore/share.ts'
 import { formDialog } from './form-dialog.ts'
 import { form, performAs } from './form.ts'
@@ -164,7 +164,7 @@ async function collectionPage(
       <div class="actions">${own && edit}${shareButton}</div>
     </div>
     ${one.description !== '' && html`<p class="lead"><bdi>${one.description}</bdi></p>`}
-    <p class="small">
+    <p class="small collection-facts">
       By <a href="/explore/${one.maker}"><bdi>${one.maker}</bdi></a> ·
       ${formatCount(items.length, 'item')} · updated ${renderDate(one.updated)}
     </p>
@@ -239,10 +239,7 @@ async function editPage(
     submit: { name: 'delete', value: 'yes' },
   })
   const texts = html`${textFields(typed('title'), typed('description'))}${button(t('Save changes'))}`
-  const main = html`<p class="crumb">
-      <a href="/collections">Collections</a> /
-      <a href="${collectionPath(one)}"><bdi>${one.title}</bdi></a>
-    </p>
+  const main = html`${trail(['/collections', t('Collections')], [collectionPath(one), one.title])}
     <div class="head title">
       <h1>Edit collection</h1>
       <div class="actions"><a class="button quiet" href="${collectionPath(one)}">Done</a></div>

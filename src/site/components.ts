@@ -45,6 +45,12 @@ export function starRating({ stars: mean, count }: Tile['rating']): Part {
   >`
 }
 
+/** Links to the pages above this one, from the outermost. */
+export const trail = (...pages: readonly (readonly [path: string, title: Part])[]): Html =>
+  html`<p class="trail">
+    ${pages.map(([path, title]) => html`<a href="${path}"><bdi>${title}</bdi></a>`)}
+  </p>`
+
 /** A number among the facts of something; nothing for none. */
 export const countFact = (count: number, noun: string, several?: string): Part =>
   count > 0 && html`<span>${formatCount(count, noun, several)}</span>`

@@ -8,7 +8,7 @@ import { normalizeCode } from '../kernel/ids.ts'
 import { msg, t } from '../kernel/words/message.ts'
 import { messagePage, narrowPage } from './components.ts'
 import { form } from './form.ts'
-import { alert, button, type Form, hiddenField, inputField, postForm } from './forms.ts'
+import { button, type Form, hiddenField, inputField, postForm } from './forms.ts'
 import type { Layout, Page } from './layout.ts'
 import {
   agentField,
@@ -27,12 +27,12 @@ function codePage(code: string, message?: string): Page {
     name: 'code',
     value: code,
     max: 64,
-    hint: t('Your device shows it, for example 8K2M-Q0ZT-4RWX.'),
+    hint: t('Such as 8K2M-Q0ZT-4RWX.'),
+    error: message,
   })
   return narrowPage(
     t('Sign in a device'),
-    html`<p class="lead">A program such as <code>berth login</code> shows a code. Enter it here.</p>
-      ${alert(message)}
+    html`<p class="lead">Enter the code that a program such as <code>berth login</code> shows.</p>
       <form class="form" method="get" action="/device">${field}${button(t('Continue'))}</form>`,
   )
 }

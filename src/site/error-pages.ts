@@ -98,20 +98,27 @@ export async function errorPage(input: PageInput, error: unknown): Promise<Page 
   if (!expected || !known) return undefined
   const { status, headers } = expected
   const own = await ownTakedown(input, known).catch(() => undefined)
-  const title = titleOf(known, status)
+  const missing = missingOf(known)
   const page = messagePage(
-    title,
-    own?.text ?? expected.message,
+    missing?.title ?? titleOf(known, status),
+    own?.text ?? missing?.text ?? expected.message,
     own?.actions ?? nextStep(input, known),
     status,
   )
   return { ...page, headers }
 }
 
-function titleOf(error: ApiError<HostingErrorName>, status: number): Text {
-  const missing = isApiError(error, 'not_found') && missingTitles.get(error.details[0].what)
+/** The title that says what is missing, and the text that says where to look. */
+function missingOf(error: ApiError<HostingErrorName>) {
+  if (!isApiError(error, 'not_found')) return undefined
+  const [{ what, see }] = error.details
+  const title = missingTitles.get(what)
+  return title && { title, text: see?.startsWith('GET ') ? undefined : see }
+}
+
+function titleOf({ errorName }: ApiError<HostingErrorName>, status: number): Text {
   const fallback = status < 500 ? t('Request failed') : t('Temporarily unavailable')
-  return missing || (errorTitles[error.errorName] ?? titles[status] ?? fallback)
+  return errorTitles[errorName] ?? titles[status] ?? fallback
 }
 
 function nextStep({ request, query }: PageInput, error: ApiError<HostingErrorName>): Part {

@@ -107,6 +107,19 @@ interface FieldOptions {
   isOptional?: boolean
   /** It takes the focus when its dialog opens. */
   isFocused?: boolean
+  /** The error of this field. */
+  error?: string | undefined
+}
+
+/** Returns the attributes and the message of a field with an error. */
+function errorOf({ name, error }: Pick<FieldOptions, 'name' | 'error'>): [Part, Part] {
+  if (error === undefined) return [false, false]
+  const id = `error-${name}`
+  // Browsers scroll to the field with the focus.
+  return [
+    html` aria-invalid="true" aria-describedby="${id}" autofocus`,
+    html`<p class="alert field-error" id="${id}" role="alert">${error}</p>`,
+  ]
 }
 
 export function inputField(options: FieldOptions): Html {
@@ -115,14 +128,15 @@ export function inputField(options: FieldOptions): Html {
   const plain = type === 'text' && html` autocapitalize="none" spellcheck="false" dir="auto"`
   const number = type === 'number' && html` min="0" step="any" inputmode="decimal"`
   const length = type !== 'number' && html` maxlength="${max}"`
+  const [invalid, problem] = errorOf(options)
   return html`<label class="field"
-    ><span>${label}</span>${hint !== undefined && html`<span class="hint">${hint}</span>`}<input
-      type="${type}"
-      name="${name}"
-      value="${value ?? ''}"
-      autocomplete="${autocomplete}"
-      ${plain}${number}${length}${!isOptional && html` required`}${isFocused && html` autofocus`}
-  /></label>`
+      ><span>${label}</span>${hint !== undefined && html`<span class="hint">${hint}</span>`}<input
+        type="${type}"
+        name="${name}"
+        value="${value ?? ''}"
+        autocomplete="${autocomplete}"
+        ${plain}${number}${length}${!isOptional && html` required`}${isFocused && html` autofocus`}${invalid} /></label
+    >${problem}`
 }
 
 interface FileOptions {
@@ -167,16 +181,14 @@ interface TextAreaOptions {
   placeholder?: Text
   /** It takes code: more rows, in the typeface of code. */
   isCode?: boolean
-  /** The error of this field. The field takes the focus, so that browsers scroll to it. */
+  /** The error of this field. */
   error?: string | undefined
 }
 
 export function textArea(options: TextAreaOptions): Html {
-  const { label, name, value = '', hint, max, required = false, isCode = false, error } = options
+  const { label, name, value = '', hint, max, required = false, isCode = false } = options
   const { placeholder } = options
-  const id = `error-${name}`
-  const invalid =
-    error !== undefined && html` aria-invalid="true" aria-describedby="${id}" autofocus`
+  const [invalid, problem] = errorOf(options)
   return html`<label class="field"
       ><span>${label}</span
       >${hint !== undefined && html`<span class="hint">${hint}</span>`}<textarea
@@ -189,7 +201,7 @@ export function textArea(options: TextAreaOptions): Html {
       >
 ${value}</textarea>
     </label>
-    ${error !== undefined && html`<p class="alert field-error" id="${id}" role="alert">${error}</p>`}`
+    ${problem}`
 }
 
 interface SelectOptions {

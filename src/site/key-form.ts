@@ -96,24 +96,33 @@ export function keyFields(key: Settings, { typed, isAgent, projects = [] }: KeyF
     return html`${nameField}${number('daily_cap', t('Daily cap'), creditsOf(key.dailyCap))}`
   return html`${nameField}${projects.length > 0 && projectField(projects, typed?.text('project') ?? key.project)}
     ${capFields(key, typed)}
-    <fieldset class="field-group">
-      <legend>Rates</legend>
-      <p class="small">An empty field is the limit of the server.</p>
-      <div class="triple">
-        ${rates.map(([field, name, label]) => number(field, label, key[name]))}
-      </div>
-    </fieldset>
-    ${textArea({ label: t('Models'), name: 'models', hint: t('One ID a line. An asterisk stands for any characters: openai/*. Empty: all models.'), max: modelsCharsMax, value: lines('models', key.models) })}
-    <label class="field"
-      ><span>Expires (UTC)</span
-      ><input
-        type="datetime-local"
-        name="expires_at"
-        value="${value('expires_at', key.expires === null ? '' : iso(key.expires).slice(0, 16))}"
-    /></label>
-    ${textArea({ label: t('Note'), name: 'note', max: keyNoteCharsMax, value: typed?.text('note') ?? key.note ?? '' })}
-    ${textArea({ label: t('Tags'), name: 'tags', hint: t('One a line, at most {keyTagsMax}.', { keyTagsMax }), max: keyTagsMax * (keyTagCharsMax + 2), value: lines('tags', key.tags) })}`
+    <details class="more" ${(typed || hasMore(key)) && html` open`}>
+      <summary>More limits</summary>
+      <fieldset class="field-group">
+        <legend>Rates</legend>
+        <p class="small">An empty field is the limit of the server.</p>
+        <div class="triple">
+          ${rates.map(([field, name, label]) => number(field, label, key[name]))}
+        </div>
+      </fieldset>
+      ${textArea({ label: t('Models'), name: 'models', hint: t('One ID a line. An asterisk stands for any characters: openai/*. Empty: all models.'), max: modelsCharsMax, value: lines('models', key.models) })}
+      <label class="field"
+        ><span>Expires (UTC)</span
+        ><input
+          type="datetime-local"
+          name="expires_at"
+          value="${value('expires_at', key.expires === null ? '' : iso(key.expires).slice(0, 16))}"
+      /></label>
+      ${textArea({ label: t('Note'), name: 'note', max: keyNoteCharsMax, value: typed?.text('note') ?? key.note ?? '' })}
+      ${textArea({ label: t('Tags'), name: 'tags', hint: t('One a line, at most {keyTagsMax}.', { keyTagsMax }), max: keyTagsMax * (keyTagCharsMax + 2), value: lines('tags', key.tags) })}
+    </details>`
 }
+
+/** Returns whether a key has settings beside its name, its project and its budgets. */
+const hasMore = ({ models, expires, note, tags, ...key }: Settings): boolean =>
+  rates.some(([, name]) => key[name] !== null) ||
+  [models, expires, note].some((one) => one !== null) ||
+  (tags ?? []).length > 0
 
 const projectField = (projects: Project[], value: string | null): Html =>
   selectField({

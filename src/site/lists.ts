@@ -42,7 +42,7 @@ export const pager = (
 ): Part =>
   (next !== undefined || !isFirst) &&
   html`<nav class="pager" aria-label="${label}">
-    ${!isFirst && html`<a class="button quiet" href="${first}">First page</a>`}${next !== undefined && html`<a class="button" rel="next" href="${next}">Show more</a>`}
+    ${!isFirst && html`<a class="button quiet" href="${first}">First page</a>`}${next !== undefined && html`<a class="button quiet" rel="next" href="${next}">Show more</a>`}
   </nav>`
 
 export function cursorPager(

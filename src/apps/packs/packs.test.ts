@@ -165,11 +165,11 @@ describe('the operations of apps', () => {
     const stale = await expectError(t, 400, 'bad_request', () =>
       ann.call('POST', `/skills/${id}/versions`, { skill: text, version: 1 }),
     )
-    expect(stale.text('error')).toStartWith('Version 2 was published meanwhile')
+    expect(stale.text('error')).toStartWith('Version 2 is the newest')
     const unknown = await expectError(t, 400, 'bad_request', () =>
       ann.call('POST', `/skills/${id}/versions`, { skill: text, version: 7 }),
     )
-    expect(unknown.text('error')).toStartWith('There is no version 7. The newest is 2.')
+    expect(unknown.text('error')).toStartWith('Version 2 is the newest')
     const renamed = { skill: skillText('other') }
     await expectError(t, 400, 'bad_skill', () =>
       ann.call('POST', `/skills/${id}/versions`, renamed),

@@ -134,14 +134,10 @@ export async function publishPackVersion(
 /** Throws `bad_request` for files that change another version than the newest. */
 function requireNewest(changed: number | undefined, version: number): void {
   if (changed === undefined || changed === version) return
-  const why =
-    changed > version
-      ? t('There is no version {changed}. The newest is {version}.', { changed, version })
-      : t(
-          'Version {version} was published meanwhile, and this changes version {changed}. Open version {version} and change that.',
-          { changed, version },
-        )
-  rejectRequest(why, 'version')
+  rejectRequest(
+    t('Version {version} is the newest. Change that, not version {changed}.', { version, changed }),
+    'version',
+  )
 }
 
 async function dryRun(ctx: AppContext, kind: PackKind, { tar }: Pack): Promise<Success> {

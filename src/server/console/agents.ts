@@ -131,7 +131,7 @@ export async function agentPage(
   return consolePage({
     place: '/console/agents',
     title: `@${agent.handle}`,
-    crumbs: [['/console/agents', t('Agents')]],
+    above: [['/console/agents', t('Agents')]],
     action: grantLink(`@${agent.handle}`),
     message: isShown ? undefined : message,
     main,

@@ -305,7 +305,7 @@ export async function appPage(
     ...consolePage({
       place: '/console/queue',
       title: app.title,
-      crumbs: [['/console/queue', t('Moderation')]],
+      above: [['/console/queue', t('Moderation')]],
       message: pageMessage,
       main,
       scripts,
@@ -344,7 +344,7 @@ export async function packFilesPage({ ctx, query }: UserRequest, id: string): Pr
     ...consolePage({
       place: '/console/queue',
       title,
-      crumbs: [
+      above: [
         ['/console/queue', t('Moderation')],
         [`/console/apps/${id}`, app.title],
       ],

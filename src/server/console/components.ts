@@ -9,7 +9,7 @@ import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { accountOf, type Owner } from '../../money/ledger/accounts.ts'
 import { findByHandle, findHandles } from '../../people/agents/agents.ts'
 import { findByName, namesOf, namesOfWallets, walletOf } from '../../people/people.ts'
-import { section, withQuery } from '../../site/components.ts'
+import { section, trail, withQuery } from '../../site/components.ts'
 import {
   formatBytes,
   formatCount,
@@ -83,7 +83,7 @@ interface ConsolePage {
   place: ConsolePath
   title: Text
   /** The pages above this one, from the outermost. */
-  crumbs?: readonly (readonly [path: string, title: Text])[]
+  above?: readonly (readonly [path: string, title: Text])[]
   lead?: Part
   /** The main action of a list, beside the title. */
   action?: Part
@@ -99,7 +99,7 @@ export const consolePage = (page: ConsolePage): Page => ({
   main: html`<div class="console with-side-nav">
     ${sideNav(t('Console'), consoleGroups, page.place)}
     <div class="console-body">
-      ${page.crumbs !== undefined && html`<p class="crumbs">${page.crumbs.map(([path, title]) => html`<a href="${path}">${title}</a> / `)}</p>`}
+      ${page.above !== undefined && trail(...page.above)}
       <div class="console-title">
         <h1><bdi>${page.title}</bdi></h1>
         ${page.action}

@@ -144,7 +144,8 @@ export async function keyAccountPage(
   const main = html`${notice(doneTexts.get(req.query.get('done') ?? ''))}
   ${await keySection(req, account, typed)}
   ${!account.isAgent && (await projectSection(req, account, typed))} ${decisionHistory(decisions)}`
-  return consolePage({ place: keysPath, title: account.name, lead, message, main })
+  const above = [[keysPath, t('Keys')]] as const
+  return consolePage({ place: keysPath, above, title: account.name, lead, message, main })
 }
 
 /** Returns the form that creates a key or a project of an account. */

@@ -34,7 +34,7 @@ import {
 } from '../operator/key-operations.ts'
 import { consolePage } from './components.ts'
 import { getKeyAccount, projectFields, projectFieldsOf, readKeyForm } from './key-account.ts'
-import { accountKeysPath, keysPath, keyTable } from './keys.ts'
+import { aboveKeys, accountKeysPath, keysPath, keyTable } from './keys.ts'
 
 /** Names a key or a project of an account in a path. */
 interface ItemPath {
@@ -92,10 +92,14 @@ export async function keyPage(
       ${postForm(token, action, rotation)}`,
   )}
   ${section(t('Revoke'), postForm(token, action, revocation, 'act'))}`
-  const lead = html`<code>${prefix}…</code> of
-    <a href="${accountKeysPath(account.name)}"><bdi>${account.name}</bdi></a
-    >, created ${renderDateTime(key.created)}`
-  return consolePage({ place: keysPath, title: key.name ?? t('Unnamed key'), lead, message, main })
+  return consolePage({
+    place: keysPath,
+    above: aboveKeys(account.name),
+    title: key.name ?? t('Unnamed key'),
+    lead: html`<code>${prefix}…</code>, created ${renderDateTime(key.created)}`,
+    message,
+    main,
+  })
 }
 
 /** Returns the form that changes, rotates or revokes a key. */
@@ -171,9 +175,14 @@ export async function projectPage(
   ${section(t('Settings'), postForm(token, action, settings, 'form key-form'))}
   ${table && section(t('API keys'), html`${table}`)}
   ${section(t('Delete'), postForm(token, action, removal, 'act'))}`
-  const lead = html`Project of <a href="${back}"><bdi>${account.name}</bdi></a
-    >, created ${renderDate(project.created)}`
-  return consolePage({ place: keysPath, title: project.name, lead, message, main })
+  return consolePage({
+    place: keysPath,
+    above: aboveKeys(account.name),
+    title: project.name,
+    lead: html`Project, created ${renderDate(project.created)}`,
+    message,
+    main,
+  })
 }
 
 /** Returns the form that changes or deletes a project. */

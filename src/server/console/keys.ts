@@ -22,6 +22,13 @@ const rowsShown = 30
 /** Returns the path of the keys of an account: an @handle, a person or a credit_id. */
 export const accountKeysPath = (name: string): string => `${keysPath}/${encodeURIComponent(name)}`
 
+/** The pages above a key or a project of an account. */
+export const aboveKeys = (name: string) =>
+  [
+    [keysPath, t('Keys')],
+    [accountKeysPath(name), name],
+  ] as const
+
 const stateBadges = ({ suspended, expires }: Key, now: number): Part => [
   suspended !== null && badge('suspended', 'bad'),
   expires !== null && expires <= now && badge('expired', 'bad'),
@@ -83,7 +90,7 @@ export async function keyTable(
       html`<a class="model-name" href="${accountKeysPath(nameOf(key))}/${prefix}"
           >${name === null ? html`<code>${prefix}…</code>` : html`<bdi>${name}</bdi>`}</a
         >
-        ${(tags ?? []).map((tag) => html`<bdi class="badge warn">${tag}</bdi> `)}
+        ${(tags ?? []).map((tag) => html`<bdi class="badge plain">${tag}</bdi> `)}
         ${stateBadges(key, ctx.clock.now())}${name !== null && html`<code>${prefix}…</code>`}
         ${note !== null && html`<span class="small"><bdi>${note}</bdi></span>`}`,
       place.of(key),

@@ -86,7 +86,11 @@ export async function latencyPage({ ctx, query }: UserRequest): Promise<Page> {
   const more = (all: Latencies): Part =>
     max < rowsMax &&
     busiest(all, range.ms).length > max &&
-    html`<p><a href="${withQuery(place, { range: range.name, all: 'yes' })}">Show more</a></p>`
+    html`<p class="actions">
+      <a class="button quiet slim" href="${withQuery(place, { range: range.name, all: 'yes' })}"
+        >Show more</a
+      >
+    </p>`
   const main = html`${rangePicker(place, trafficRanges, range)}
     <auto-refresh data-seconds="10"
       >${tableSection(t('Routes'), columns(t('Route'), t('Requests'), ['4xx', '5xx']), ofRoutes, t('No requests in this time.'))}

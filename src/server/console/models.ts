@@ -84,7 +84,7 @@ export function modelPricePage(req: UserRequest, message?: string, submitted?: F
   return consolePage({
     place: '/console/models',
     title: id,
-    crumbs: [[withQuery('/console/models', { q: id }), t('Models')]],
+    above: [[withQuery('/console/models', { q: id }), t('Models')]],
     lead: now,
     message,
     main,

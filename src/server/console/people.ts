@@ -102,7 +102,7 @@ export async function personPage(
   return consolePage({
     place: '/console/people',
     title: person.name,
-    crumbs: [['/console/people', t('People')]],
+    above: [['/console/people', t('People')]],
     action: grantLink(person.name),
     message: isShown ? undefined : message,
     main,

@@ -153,17 +153,19 @@ export async function requestPage({ ctx }: UserRequest, id: string): Promise<Pag
     ...(hasSeveral(collected) ? [[t('Server'), serverCode(known.server)] as const] : []),
     [t('Request ID'), html`<code>${id}</code> <span class="small">The log has the same ID.</span>`],
   ]
-  const lead = html`${statusBadge(found.status)}
-    ${found.cause !== undefined && html`<code>${found.cause}</code>`}
-    <time datetime="${iso(found.at)}"
+  const lead = html`<span class="facts"
+    ><span>${statusBadge(found.status)}</span
+    >${found.cause !== undefined && html`<code>${found.cause}</code>`}<time
+      datetime="${iso(found.at)}"
       >${iso(found.at).replace('T', ' ').replace('Z', ' UTC')}</time
-    > `
+    ></span
+  >`
   const main = html`${factLines(facts)}
   ${call && section(t('Model call'), callDetails(found, call))}`
   return consolePage({
     place,
     title: `${found.method} ${found.route || t('(no route)')}`,
-    crumbs: [[place, t('Requests')]],
+    above: [[place, t('Requests')]],
     lead,
     main,
   })

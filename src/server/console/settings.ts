@@ -201,7 +201,7 @@ export function settingPage(
   return consolePage({
     place,
     title: settingName(row.name),
-    crumbs: [
+    above: [
       [place, t('Settings')],
       ...(subject ? [[`${place}#${subject.id}`, subject.title] as const] : []),
     ],

@@ -11,21 +11,13 @@ import { isPausedByOperator } from '../../people/agents/spending.ts'
 import { describeError } from '../../people/error-response.ts'
 import { walletOf } from '../../people/people.ts'
 import { renderAvatar } from '../art.ts'
+import { trail } from '../components.ts'
 import { type FailedForm, failedIn, formDialog } from '../form-dialog.ts'
 import { renderDate, shortCredits } from '../format.ts'
 import { alert, button, hiddenField, inputField, notice, postForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { tabNav } from '../lists.ts'
 import type { UserRequest } from '../session.ts'
-
-/** Links to an agent, after a link to the page that lists it. */
-export const agentBreadcrumb = (
-  { handle }: Pick<Agent, 'handle'>,
-  list: Html = html`<a href="/agents">Your agents</a>`,
-): Html =>
-  html`<p class="crumb">
-    ${list} / <a href="/agents/${handle}"><bdi>@${handle}</bdi></a>
-  </p>`
 
 /** Explains a suspension to the agent's owner. */
 export const suspensionMessage = (agent: Pick<Agent, 'suspendedFor'>): string | undefined =>
@@ -126,7 +118,7 @@ function spendingState({ req: { token }, agent, facts }: OwnAgent): { badge: Par
 function header(own: OwnAgent): Html {
   const { agent, facts, hasPublicPage } = own
   const { badge, act } = spendingState(own)
-  return html`<p class="crumb"><a href="/agents">Your agents</a></p>
+  return html`${trail(['/agents', t('Your agents')])}
     <header class="agent-head">
       ${renderAvatar(agent.handle)}
       <div>

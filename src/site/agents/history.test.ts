@@ -39,7 +39,7 @@ test('pages the apps of an agent with links to their studios', async () => {
   const rest = await olga.show(nextIn(page))
   expect(studioLinksIn(rest)).toEqual([`/studio/${first}`])
   expect(rest.text).toContain('Boat <b>')
-  expect(rest.text).toContain('app version 1 0 opens on Explore')
+  expect(rest.text).toContain('app on Explore')
   expect(rest.hrefs).toEqual(expect.arrayContaining([`/a/${first}`, `/explore/${first}`]))
   // A cover is decoration, so that only the markup shows it.
   expect(await olga.read(nextIn(page))).toMatch(/class="tile-link"[^>]*>\s*<span class="cover"/)

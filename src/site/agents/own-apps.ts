@@ -24,8 +24,8 @@ export function ownAppFacts(ctx: AppContext, app: apps.App): string[] {
   const facts = [
     wireWord(kind),
     t(states[state]),
-    t('version {version}', { version }),
-    formatCount(opens, 'open'),
+    version > 1 ? t('version {version}', { version }) : '',
+    opens > 0 ? formatCount(opens, 'open') : '',
     place,
   ]
   return facts.filter((fact) => fact !== '')

@@ -175,17 +175,17 @@ async function resultList(
       : `${formatCount(items.length, 'result')}${next === null ? '' : t(', more below')}`
   return html`<p class="small count" role="status" id="search-status">${count}</p>
     <div id="search-results">
-      ${kindTabs(filters)}${shelfChips(filters)}
+      ${kindTabs(filters)}${(items.length > 0 || filters.shelf !== undefined) && shelfChips(filters)}
       <section class="results">
         <h2 class="visually-hidden">Results</h2>
-        ${items.length === 0 ? noResults(ctx, filters) : tileList(ctx, { query, path: '/explore', params: rest, items, next, control: ({ id }) => facts?.get(id) })}
+        ${items.length === 0 ? await noResults(ctx, filters) : tileList(ctx, { query, path: '/explore', params: rest, items, next, control: ({ id }) => facts?.get(id) })}
         ${isCut && html`<p class="small below">This order covers the ${matchesMax} newest matches.</p>`}
       </section>
     </div>`
 }
 
-function noResults(ctx: AppContext, filters: Filters): Html {
-  const { q } = filters
+async function noResults(ctx: AppContext, filters: Filters): Promise<Html> {
+  const { q, ...others } = filters
   if (!hasFilter(filters)) {
     return emptyState(
       t('No apps yet'),
@@ -195,11 +195,14 @@ function noResults(ctx: AppContext, filters: Filters): Html {
         >`,
     )
   }
-  return emptyState(
+  const clear = hasFilter(others) ? t('Clear filters') : t('Clear search')
+  const [first] = await readShelves(ctx)
+  return html`${emptyState(
     q === undefined ? t('No apps match these filters') : html`No results for “<bdi>${q}</bdi>”`,
     t('Search covers titles and descriptions. Try fewer words or remove a filter.'),
-    html`<a class="button quiet" href="/explore">Clear filters</a>`,
-  )
+    html`<a class="button quiet" href="/explore">${clear}</a>`,
+  )}
+  ${first && renderShelf(ctx, first, false)}`
 }
 
 /** Is true for first pages without a search term, which many people open. */

@@ -42,7 +42,9 @@ async function familyPage(ctx: AppContext, id: string): Promise<Page> {
       </ul>
       ${remixes.length === 0 && html`<p>No remixes yet.</p>`}
       <p class="actions">
-        <a class="button" href="/explore/${id}/remix" rel="nofollow">Remix <bdi>${title}</bdi></a>
+        <a class="button" href="/explore/${id}/remix" rel="nofollow"
+          >${t('Remix {title}', { title })}</a
+        >
       </p>`,
   }
 }

@@ -3,7 +3,7 @@ import type { ModelResponse } from '../../gateway/catalog/catalog.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { msg, t, type Text } from '../../kernel/words/message.ts'
-import { withQuery } from '../components.ts'
+import { trail, withQuery } from '../components.ts'
 import { button, hiddenField, selectField } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
@@ -34,7 +34,7 @@ function comparePage(ctx: AppContext, query: URLSearchParams): Page {
     .flatMap((id) => all.find((model) => model.id === id) ?? [])
     .slice(0, comparedMax)
   const others = all.filter((one) => !models.includes(one)).slice(0, listedMax)
-  const main = html`<p class="crumbs"><a href="${modelsPath}">Models</a></p>
+  const main = html`${trail([modelsPath, t('Models')])}
     <h1>Compare models</h1>
     ${models.length === 0 ? nothing : comparison(ctx, models)}
     ${models.length < comparedMax && addForm(models, others)}`

@@ -5,7 +5,7 @@ import type { AppContext } from '../../kernel/context.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { t, type Text } from '../../kernel/words/message.ts'
-import { codeTabs, copyLine, section, withQuery } from '../components.ts'
+import { codeTabs, copyLine, section, trail, withQuery } from '../components.ts'
 import type { Layout, Page } from '../layout.ts'
 import { modelPath, modelsPath, playgroundPath } from '../paths.ts'
 import { sendUncached } from '../public-pages.ts'
@@ -33,7 +33,7 @@ function modelPage(ctx: AppContext, found: Model): Page {
   const model = catalog.getModel(ctx, found.id)
   const isPlayable = modes.some((mode) => mode === modeOf(model))
   const isPriced = Object.keys(model.price).length > 0
-  const main = html`<p class="crumbs"><a href="${modelsPath}">Models</a></p>
+  const main = html`${trail([modelsPath, t('Models')])}
     <div class="head title">
       <h1>${model.name}</h1>
       <p class="actions">

@@ -7,7 +7,7 @@ import { lookUp } from '../../kernel/schema.ts'
 import { msg, t, type Text } from '../../kernel/words/message.ts'
 import { findAgent } from '../../people/agents/agents.ts'
 import type { Person } from '../../people/people.ts'
-import { section, statList } from '../components.ts'
+import { section, statList, trail } from '../components.ts'
 import { formatAmount, renderDate } from '../format.ts'
 import type { Layout, Page } from '../layout.ts'
 import { sendUncached } from '../public-pages.ts'
@@ -39,9 +39,7 @@ export async function runPage(ctx: AppContext, id: string, person?: Person): Pro
     description: t('How {agent} followed {title}.', { agent: body.agent, title }),
     styles: ['packs.css'],
     main: html`<article class="run">
-      <p class="crumbs">
-        <a href="/explore/${run.pack}#record">Track record of <bdi>${title}</bdi></a>
-      </p>
+      ${trail([`/explore/${run.pack}#record`, html`Track record of <bdi>${title}</bdi>`])}
       <div class="title">
         <h1>
           Run by <a href="/explore/${body.agent}"><bdi>${body.agent}</bdi></a>

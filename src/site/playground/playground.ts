@@ -37,7 +37,7 @@ import * as ledger from '../../money/ledger/ledger.ts'
 import { openMethods } from '../../money/payments/coins/method.ts'
 import { walletOf } from '../../people/people.ts'
 import { checkSite } from '../../people/session-user.ts'
-import { withQuery } from '../components.ts'
+import { trail, withQuery } from '../components.ts'
 import {
   formatAmount,
   formatDuration,
@@ -354,7 +354,7 @@ async function playgroundPage(ctx: AppContext, view: PlaygroundView): Promise<Pa
   const fields = html`${hiddenField('turns', JSON.stringify(turns))}
     <div class="panes">${pane}</div>
     ${composer}${settings}`
-  const main = html`<p class="crumbs"><a href="${modelsPath}">Models</a></p>
+  const main = html`${trail([modelsPath, t('Models')])}
     <div class="head title">
       <h1>Playground</h1>
     </div>

@@ -109,13 +109,13 @@ test('the studio edits, adds and deletes files', async () => {
     text: skillText(),
     version: '1',
   })
-  expect(alertText(stale)).toContain('Version 4 was published meanwhile')
+  expect(alertText(stale)).toContain('Version 4 is the newest')
   // The page with the error does not lead to an overwrite.
   const action = `/studio/${id}/file`
   expect(hiddenFields(String(stale.body), action)).toMatchObject({ version: '1' })
   const tone = `${files}?file=references%2Ftone.md`
   const kept = await submit(tone, `/studio/${id}/unfile`, { version: '1' })
-  expect(alertText(kept)).toContain('published meanwhile')
+  expect(alertText(kept)).toContain('Version 4 is the newest')
   expect(String(kept.body)).toContain('>\n# Style')
   const unnamed = await submit(files, `/studio/${id}/file`, { path: ' ', text: 'a' })
   expect(alertText(unnamed)).toContain('path')

@@ -14,7 +14,6 @@ import { appealCharsMax } from '../../kernel/limits.ts'
 import { lookUp } from '../../kernel/schema.ts'
 import { endWithStop } from '../../kernel/text.ts'
 import { msg, t, type Text } from '../../kernel/words/message.ts'
-import { agentBreadcrumb } from '../agents/agent.ts'
 import { section, withQuery } from '../components.ts'
 import { fieldsOf } from '../form.ts'
 import { renderDate, renderDateTime } from '../format.ts'
@@ -27,6 +26,7 @@ import {
   type StudioAction,
   studioPage,
   studioPath,
+  studioTrail,
 } from './studio.ts'
 
 /** Renders the appeal form of a removed or quarantined app, or the appeal and its result. */
@@ -67,7 +67,7 @@ export async function removedAppPage(studio: Studio): Promise<Page> {
   return {
     title: app.title,
     status: 410,
-    main: html`${agentBreadcrumb(agent, html`<a href="/studio">Studio</a>`)}
+    main: html`${studioTrail(agent)}
       <h1><bdi>${app.title}</bdi></h1>
       ${status}`,
   }

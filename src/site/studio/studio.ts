@@ -10,7 +10,7 @@ import { type Json, recordOf } from '../../kernel/schema.ts'
 import { endWithStop } from '../../kernel/text.ts'
 import { msg, t } from '../../kernel/words/message.ts'
 import type { Actor } from '../../people/agents/spending.ts'
-import { agentBreadcrumb } from '../agents/agent.ts'
+import { trail } from '../components.ts'
 import { performAs } from '../form.ts'
 import { alert, type Form, inputField, notice } from '../forms.ts'
 import type { Page } from '../layout.ts'
@@ -110,6 +110,10 @@ function statusText({ app }: OwnedApp): string {
       })
 }
 
+/** Links to the studio and to the agent of an app. */
+export const studioTrail = ({ handle }: Studio['agent']): Html =>
+  trail(['/studio', t('Studio')], [`/agents/${handle}`, `@${handle}`])
+
 /** Renders a tab of an app's studio. */
 export function studioPage(studio: Studio, tab: Tab, main: Part): Page {
   const { app, agent, message, note } = studio
@@ -117,7 +121,7 @@ export function studioPage(studio: Studio, tab: Tab, main: Part): Page {
   const pages = tabsOf(app.kind).map((name) => [studioPath(studio, name), tabs[name]] as const)
   return {
     title: t('{title}: {tab}', { title, tab: tabs[tab] }),
-    main: html`${agentBreadcrumb(agent, html`<a href="/studio">Studio</a>`)}
+    main: html`${studioTrail(agent)}
       <div class="studio-head">
         <div>
           <h1><bdi>${title}</bdi></h1>

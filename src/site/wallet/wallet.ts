@@ -35,7 +35,7 @@ import { openMethods } from '../../money/payments/coins/method.ts'
 import * as ownKeys from '../../people/keys.ts'
 import { walletOf } from '../../people/people.ts'
 import { spendingChart } from '../chart.ts'
-import { copyLine, section, statList, withQuery } from '../components.ts'
+import { copyLine, section, statList, trail, withQuery } from '../components.ts'
 import { form } from '../form.ts'
 import {
   formatDollars,
@@ -446,7 +446,8 @@ async function getKeyPage(
     <p class="actions">
       ${button(t('Save'))}<a class="button quiet" href="/wallet#keys">Cancel</a>
     </p>`
-  const main = html`<h1>${key.name === null ? t('Unnamed key') : html`<bdi>${key.name}</bdi>`}</h1>
+  const main = html`${trail(['/wallet', t('Wallet')])}
+    <h1>${key.name === null ? t('Unnamed key') : html`<bdi>${key.name}</bdi>`}</h1>
     <p class="lead"><code>${prefix}…</code>, created ${renderDateTime(key.created)}</p>
     ${walletTabs(ctx.config, '/wallet')}${alert(message)} ${statList(budgetStats(key, spent))}
     ${postForm(token, action, fields, 'form key-form')}
