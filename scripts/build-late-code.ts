@@ -11,6 +11,7 @@ import type { LateModule } from '../src/kernel/late-code.ts'
 /** Workers with much code of their own. */
 const lateWorkers = [
   'apps/folders/locate.worker.js',
+  'apps/folders/read-folder.worker.js',
   'apps/generators/generate.worker.js',
   'apps/scan/inspect.worker.js',
   'apps/versions/source.worker.js',

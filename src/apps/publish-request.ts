@@ -6,8 +6,7 @@ import { idempotencyKeyOf } from '../money/idempotency/idempotency.ts'
 import { readJson } from '../money/perform.ts'
 import { priceErrors, publishErrors, writeErrors } from '../people/operation.ts'
 import { pageZipLimits } from './folders/limits.ts'
-import { type LocatedFolder, locateFolder } from './folders/locate.ts'
-import { readPageFolder } from './folders/page-folder.ts'
+import { type LocatedFolder, readFolder } from './folders/locate.ts'
 import { decodeFiles, fieldsOf, readZipRequest, zipOf } from './folders/request.ts'
 import type { InputFile } from './folders/unzip.ts'
 import { type PublishAppRequest, PublishAppSchema } from './schemas.ts'
@@ -44,9 +43,9 @@ const rejectFolder = (reasons: string[]): never => {
 
 /** Finds the page of a folder. Throws `bad_request` and `try_again`. */
 async function packFolder(files: InputFile[]): Promise<PageUpload> {
-  const read = readPageFolder(files)
+  const read = await readFolder(files)
   if ('problem' in read) return rejectFolder([read.problem])
-  const { html, ...folder } = await locateFolder(read)
+  const { html, ...folder } = read
   return { html, folder }
 }
 

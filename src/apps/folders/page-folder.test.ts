@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { locateFolder } from './locate.ts'
+import { readFolder } from './locate.ts'
 import { readPageFolder } from './page-folder.ts'
 import { locatedScriptMax, withoutPageLocation, withPageLocation } from './script-location.ts'
 
@@ -77,16 +77,33 @@ const helper =
   ';function locationOfFolder(given){return globalThis.folderPageLocation?.(given)??given}/*folder*/'
 /** Packs a folder, with the code that the server changes. */
 const locate = async (files: Record<string, string>) => {
-  const read = pack(files)
-  if ('problem' in read) throw new Error(read.problem)
-  const all = Object.entries(read.files).map(([path, text]) => ({
-    path,
-    bytes: bytesOf(String(text)),
-  }))
-  const located = await locateFolder({ ...read, files: all })
+  const all = Object.entries(files).map(([path, text]) => ({ path, bytes: bytesOf(text) }))
+  const located = await readFolder(all)
+  if ('problem' in located) throw new Error(located.problem)
   const texts = located.files.map(({ path, bytes }) => [path, new TextDecoder().decode(bytes)])
   return { ...located, files: Object.fromEntries(texts) }
 }
+
+test('reads a folder with much text beside other work', async () => {
+  const large = '<img src="/a.png">'.repeat(250_000)
+  let hasTurned = false
+  setImmediate(() => (hasTurned = true))
+  const { html, files, located } = await locate({
+    'index.html': '<img src="/a.png">',
+    'large.html': large,
+    'b.html': '<script>open(location.href)</script>',
+    'a.png': '',
+  })
+  expect(hasTurned).toBe(true)
+  expect(html).toBe('<img src="./a.png">')
+  expect(located).toEqual(['b.html'])
+  const text = files['large.html'] ?? ''
+  expect(text.match(/src=".\/a.png"/g)).toHaveLength(250_000)
+  const problem = await readFolder(
+    [{ path: 'a.html', bytes: bytesOf(large) }].flatMap((one) => [one, { ...one, path: 'b.html' }]),
+  )
+  expect(problem).toMatchObject({ problem: expect.stringContaining('Which page is the first?') })
+})
 
 test('lets code read the location of its folder, and changes nothing else', () => {
   for (const kept of [
