@@ -14,24 +14,29 @@ export type LocatedFolder = ReadFolder & { located: string[] }
 
 const charsOf = (code: FolderCode[]): number => code.reduce((sum, { text }) => sum + text.length, 0)
 
+const mebibyte = 1_048_576
+
 /** Code that is parsed at once, in about 50 ms at most: acorn takes the square of nested `var`. */
 const inlineCharsMax = 20_000
 
 /** Text that is read at once: a megabyte takes about 40 ms. */
-const inlineTextBytesMax = 4 * 1_048_576
+const inlineTextBytesMax = 4 * mebibyte
 
-const taskLimits = { cpuMs: 60_000, memoryBytes: 768 * 1_048_576 }
 const poolBounds = {
   slots: 2,
   waitingMax: 16,
-  waitingBytesMax: 128 * 1_048_576,
-  largeBytes: 2 * 1_048_576,
+  waitingBytesMax: 128 * mebibyte,
+  largeBytes: 2 * mebibyte,
   // The limit of CPU time ends a task that hangs. This one is for a machine that hangs.
   taskMs: 300_000,
   idleMs: 20_000,
 }
 const locating = new WorkerPool<FolderCode[], FolderCode[]>(
-  inProcess({ file: 'apps/folders/locate.worker.ts', ...taskLimits }),
+  inProcess({
+    file: 'apps/folders/locate.worker.ts',
+    cpuMs: 60_000,
+    memoryBytes: 768 * mebibyte,
+  }),
   poolBounds,
 )
 
@@ -42,8 +47,13 @@ export interface FolderTask {
 }
 
 const reading = new WorkerPool<FolderTask, Problem | LocatedFolder>(
-  inProcess({ file: 'apps/folders/read-folder.worker.ts', ...taskLimits }),
-  poolBounds,
+  inProcess({
+    file: 'apps/folders/read-folder.worker.ts',
+    cpuMs: 60_000,
+    // 92 MB of HTML in which each tag changes took 1,100 MB.
+    memoryBytes: 1_536 * mebibyte,
+  }),
+  { ...poolBounds, slots: 1 },
 )
 
 /**

@@ -31,8 +31,11 @@ export function rewriteTags(html: string, rewrite: (tag: Tag) => string): string
     // A tag without an end is the end of the page for browsers, too.
     if (closed < 0) break
     const [text, body] = [html.slice(found.index, opened), html.slice(opened, closed)]
-    parts.push(html.slice(at, found.index), rewrite({ name, text, body }))
-    at = closed
+    const written = rewrite({ name, text, body })
+    if (written !== text + body) {
+      parts.push(html.slice(at, found.index), written)
+      at = closed
+    }
     next.lastIndex = closed
   }
   return parts.join('') + html.slice(at)
