@@ -9,7 +9,12 @@ const numbers = perLanguage(
   (locale) => new Intl.NumberFormat(locale, { maximumFractionDigits: 2, roundingMode: 'trunc' }),
 )
 const smallNumbers = perLanguage(
-  (locale) => new Intl.NumberFormat(locale, { maximumSignificantDigits: 2 }),
+  (locale) =>
+    new Intl.NumberFormat(locale, {
+      maximumFractionDigits: 4,
+      maximumSignificantDigits: 2,
+      roundingPriority: 'lessPrecision',
+    }),
 )
 const compactNumbers = perLanguage(
   (locale) => new Intl.NumberFormat(locale, { notation: 'compact', useGrouping: 'always' }),
@@ -41,6 +46,10 @@ const dollars = perLanguage((locale) => {
   const currency = { style: 'currency', currency: 'USD' } as const
   return new Intl.NumberFormat(locale, { ...currency, maximumFractionDigits: 9 })
 })
+const roundedDollars = perLanguage((locale) => {
+  const currency = { style: 'currency', currency: 'USD' } as const
+  return new Intl.NumberFormat(locale, { ...currency, maximumFractionDigits: 4 })
+})
 const cents = perLanguage(
   (locale) => new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' }),
 )
@@ -57,9 +66,18 @@ const dateTimes = perLanguage(
     new Intl.DateTimeFormat(dateLocale(locale), { ...dateOptions(locale), timeStyle: 'short' }),
 )
 
-/** Credits with at most two decimals. Amounts below 1 keep two significant digits. */
-export const shortCredits = (credits: number): string =>
-  (Math.abs(credits) < 1 ? smallNumbers : numbers)().format(credits)
+/** The smallest amount, in credits or USD, of four decimals. */
+const leastShown = 0.0001
+
+/**
+ * Credits with at most two decimals. Amounts below 1 keep two significant digits, with at most four
+ * decimals.
+ */
+export function shortCredits(credits: number): string {
+  if (credits > 0 && credits < leastShown)
+    return leftToRight(`<${smallNumbers().format(leastShown)}`)
+  return (Math.abs(credits) < 1 ? smallNumbers : numbers)().format(credits)
+}
 
 /** An amount of credits, rounded, with the exact amount in credits and USD on hover. */
 export function renderCredits(amount: bigint, signDisplay: 'auto' | 'exceptZero' = 'auto'): Html {
@@ -106,6 +124,16 @@ const isolateUsd = (amount: string): string => leftToRight(amount.replace('\u200
 
 /** USD, rounded to cents, for amounts whose exact value is elsewhere. */
 export const formatDollars = (usd: number): string => isolateUsd(cents().format(usd))
+
+/** USD with two to four decimals, and the exact amount on hover. */
+export function renderUsd(amount: bigint): Html {
+  const usd = toUsd(amount)
+  const shown =
+    usd > 0 && usd < leastShown
+      ? `<${roundedDollars().format(leastShown)}`
+      : roundedDollars().format(usd)
+  return html`<span class="money" title="${formatUsd(usd)}">${isolateUsd(shown)}</span>`
+}
 
 /** USD with two to nine decimals. */
 export const formatUsd = (usd: number): string => isolateUsd(dollars().format(usd))

@@ -322,6 +322,8 @@ interface ConfirmDialog {
   submit?: { name: string; value: string }
   /** Is false for an action that takes nothing away, such as a limit. Other actions are red. */
   isDestructive?: boolean
+  /** It is the main action of its page. */
+  isPrimary?: boolean
 }
 
 /**
@@ -330,12 +332,21 @@ interface ConfirmDialog {
  * that an `<auto-refresh>` does not replace it.
  */
 export function confirmDialog(dialog: ConfirmDialog): Html {
-  const { label, target, question, consequence, fields, submit, isDestructive = true } = dialog
+  const {
+    label,
+    target,
+    question,
+    consequence,
+    fields,
+    submit,
+    isDestructive = true,
+    isPrimary,
+  } = dialog
   const danger = isDestructive && ' danger'
   const id = `confirm-${newId()}`
   return html`<button
       type="button"
-      class="button quiet${target !== undefined && ' slim'}${danger}"
+      class="button${!isPrimary && ' quiet'}${target !== undefined && ' slim'}${danger}"
       popovertarget="${id}"
       ${target !== undefined && html` aria-label="${label} ${target}"`}
     >

@@ -281,8 +281,8 @@ export async function appPage(
   const isOpen = app.takenDown === null && app.closed === null
   const [newest] = versions
   const image = caseImage(ctx, app, newest)
-  const decision = html`${factLines(appFacts(known, itemUrl(ctx, app)))}
-  ${image === false && section(t('Safety check'), caseFindings(newest))}
+  const check = section(t('Safety check'), caseFindings(newest))
+  const decision = html`${factLines(appFacts(known, itemUrl(ctx, app)))} ${image === false && check}
   ${appeals.map((appeal) => appealSection({ token, action, ...typed, error: isVerdict ? message : undefined }, appeal))}
   ${openReports(reports)}
   ${options.length > 0 && section(t('Actions'), decisionList(token, { action, failed }, options))}`
@@ -291,7 +291,7 @@ export async function appPage(
     image === false
       ? decision
       : html`<div class="case-columns">
-          <div>${image}${caseFindings(newest)}</div>
+          <div>${image}${check}</div>
           <div>${decision}</div>
         </div>`
   }

@@ -36,7 +36,8 @@ interface DecisionList {
 }
 
 /**
- * The decisions about an item, each with its effect. A decision with a reason asks for it after the
+ * The decisions about an item, each with its effect. The first is the main action of its page,
+ * unless it takes something away. A decision with a reason asks for it after the
  * press, and shows its form where it was rejected. Nothing needs a script.
  */
 export function decisionList(
@@ -44,10 +45,11 @@ export function decisionList(
   { action, failed }: DecisionList,
   options: DecisionOption[],
 ): Part {
-  const row = (option: DecisionOption): Html => {
+  const row = (option: DecisionOption, at: number): Html => {
     const { name, label, effect, isDestructive = false } = option
     const submit = { name: 'decision', value: name }
-    const style = isDestructive ? 'quiet danger' : 'quiet'
+    const isPrimary = at === 0 && !isDestructive
+    const style = isDestructive ? 'quiet danger' : isPrimary ? '' : 'quiet'
     const isFailed = failed?.name === name
     const press =
       option.reason === undefined
@@ -65,11 +67,11 @@ export function decisionList(
               fields: reasonField(option, failed?.why),
               submit,
               isDestructive,
+              isPrimary,
             })
     return html`<li class="${isFailed && 'failed'}">
       <div>
-        <strong>${label}</strong>
-        <p class="small">${effect}</p>
+        <p>${effect}</p>
         ${isFailed && option.reason === undefined && alert(failed.error)}
       </div>
       ${postForm(token, action, press, isFailed ? 'form' : 'inline')}

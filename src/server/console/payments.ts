@@ -2,7 +2,6 @@ import type { AppContext } from '../../kernel/context.ts'
 import { makeCursor } from '../../kernel/cursor.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { csvRowsMax } from '../../kernel/limits.ts'
-import { formatDecimal, toUsd } from '../../kernel/money.ts'
 import { utcDay } from '../../kernel/time.ts'
 import { msg, t } from '../../kernel/words/message.ts'
 import { type InvoiceWithPayments, listInvoices } from '../../money/payments/coins/invoices.ts'
@@ -15,7 +14,7 @@ import { listNewest, type PaymentRow } from '../../money/payments/x402/rows.ts'
 import type { PaymentHealth } from '../../money/payments/x402/x402.ts'
 import { section, statList } from '../../site/components.ts'
 import { form } from '../../site/form.ts'
-import { formatNumber, renderDateTime } from '../../site/format.ts'
+import { formatNumber, renderDateTime, renderUsd } from '../../site/format.ts'
 import { button, hiddenField, inputField, postForm } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
 import { createdCursor, cursorPager, dataTable, tableSection } from '../../site/lists.ts'
@@ -41,7 +40,7 @@ const agentPaymentState = ({ state, credited }: PaymentRow): string =>
 const paymentRow = (payment: PaymentRow): Part[] => [
   renderDateTime(payment.created),
   html`<code>${payment.account}</code>`,
-  `$${formatDecimal(toUsd(payment.amount))}`,
+  renderUsd(payment.amount),
   agentPaymentState(payment),
   html`<code>${payment.hash ?? ''}</code>`,
 ]
@@ -84,7 +83,6 @@ const unmatchedShown = 50
 
 const units = (amount: string, asset: string): string =>
   `${formatUnits(BigInt(amount), coinOf(asset)?.decimals ?? 0)} ${asset}`
-const usd = (amount: bigint): string => `$${formatDecimal(toUsd(amount))}`
 
 const watcherRow = ({ network, ok, lastPollAt, problem }: WatcherHealth): Part[] => [
   html`${nameNetwork(network)} <code class="code-name">${network}</code>`,
@@ -121,7 +119,7 @@ function invoiceRow(
     names.get(invoice.account) ?? html`<code>${invoice.account}</code>`,
     units(invoice.due, invoice.asset),
     html`${invoiceBadge({ status })} ${exception !== 'none' && exception.replace('_', ' ')}`,
-    usd(credited),
+    renderUsd(credited),
   ]
 }
 
@@ -191,7 +189,8 @@ function networkStatus(watchers: WatcherHealth[]): Part {
 
 /** Sums of what came in. */
 function totals(income: Income[], unmatched: number, now: number): Html {
-  const sum = (rows: Income[]): string => usd(rows.reduce((total, { value }) => total + value, 0n))
+  const sum = (rows: Income[]): Html =>
+    renderUsd(rows.reduce((total, { value }) => total + value, 0n))
   const count = income.reduce((total, one) => total + one.count, 0)
   return statList([
     [t('Paid in today'), sum(income.filter((one) => one.day === utcDay(now)))],
@@ -218,7 +217,7 @@ const incomeSection = (income: Income[]): Part =>
           one.asset,
           one.count,
           `${formatUnits(one.units, one.decimals)} ${one.asset}`,
-          usd(one.value),
+          renderUsd(one.value),
         ]),
         t('No payments yet.'),
       )}

@@ -141,17 +141,16 @@ export async function requestPage({ ctx }: UserRequest, id: string): Promise<Pag
     throw new ApiError('not_found', { what: 'request', see })
   }
   const { request: found, call } = known.value
-  const names = await accountLinks(ctx, [found.account ?? ''])
+  const client = (await accountLinks(ctx, [found.account ?? ''])).get(found.account ?? '')
   const filter = (name: string, value: string, text: Part = value): Html =>
     html`<a href="${withQuery(place, { [name]: value })}">${text}</a>`
   const facts: (readonly [Text, Part])[] = [
     [t('Response began after'), formatUnit(found.ms, 'ms')],
-    [t('Client'), clientOf(found, names)],
+    ...(client ? [[t('Client'), client] as const] : []),
     [t('Key'), found.key === undefined ? t('none') : filter('key', found.key)],
     [t('Address'), filter('who', found.address)],
-    ...(found.route === '' ? [] : [[t('Route'), filter('route', found.route)] as const]),
     ...(hasSeveral(collected) ? [[t('Server'), serverCode(known.server)] as const] : []),
-    [t('Request ID'), html`<code>${id}</code> <span class="small">The log has the same ID.</span>`],
+    [t('Request ID'), html`<code>${id}</code>`],
   ]
   const lead = html`<span class="facts"
     ><span>${statusBadge(found.status)}</span
@@ -167,6 +166,11 @@ export async function requestPage({ ctx }: UserRequest, id: string): Promise<Pag
     title: `${found.method} ${found.route || t('(no route)')}`,
     above: [[place, t('Requests')]],
     lead,
+    action:
+      found.route !== '' &&
+      html`<a class="button quiet" href="${withQuery(place, { route: found.route })}"
+        >All of this route</a
+      >`,
     main,
   })
 }

@@ -205,7 +205,7 @@ export function settingPage(
       [place, t('Settings')],
       ...(subject ? [[`${place}#${subject.id}`, subject.title] as const] : []),
     ],
-    lead: t(row.description),
+    lead: html`${t(row.description)} <code class="code-name">${row.name}</code>`,
     message,
     main,
   })
@@ -215,14 +215,14 @@ function settingFacts(ctx: AppContext, row: ConfigRow): Fact[] {
   const facts: Fact[] = []
   // The form shows the value of one that can be changed.
   if (!isEditable(row) || isSecret(row.name)) facts.push([t('Value'), shown(row.value)])
-  facts.push([t('Set'), t(places[row.source])])
+  // The notice of one that is fixed says where it is set.
+  if (!isFixed(row.source)) facts.push([t('Set'), t(places[row.source])])
   if (row.source !== 'default') facts.push([t('Default'), shown(defaultOf(row.name))])
   const change = ctx.settings.find(row.name)
   if (change) {
     const by = t('by {name}', { name: change.by })
     facts.push([t('Last change'), html`${renderDateTime(change.at)}, ${by}`])
   }
-  facts.push([t('Name in the environment'), html`<code>${row.name}</code>`])
   return facts
 }
 
