@@ -332,21 +332,12 @@ interface ConfirmDialog {
  * that an `<auto-refresh>` does not replace it.
  */
 export function confirmDialog(dialog: ConfirmDialog): Html {
-  const {
-    label,
-    target,
-    question,
-    consequence,
-    fields,
-    submit,
-    isDestructive = true,
-    isPrimary,
-  } = dialog
+  const { label, target, question, consequence, fields, submit, isDestructive = true } = dialog
   const danger = isDestructive && ' danger'
   const id = `confirm-${newId()}`
   return html`<button
       type="button"
-      class="button${!isPrimary && ' quiet'}${target !== undefined && ' slim'}${danger}"
+      class="button${!dialog.isPrimary && ' quiet'}${target !== undefined && ' slim'}${danger}"
       popovertarget="${id}"
       ${target !== undefined && html` aria-label="${label} ${target}"`}
     >

@@ -73,7 +73,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the studio in chromium',
         await page.getByRole('link', { name: 'Boat', exact: true }).click()
         await agent.call('POST', `/apps/${id}/versions`, { html: pageOf('second') })
         await tab(page, 'Version history').click()
-        await page.getByRole('link', { name: 'Compare version 2' }).click()
+        await page.getByRole('link', { name: 'Show changes of version 2' }).click()
         const changed = page.getByRole('row').filter({ hasText: 'Removed' })
         expect(await changed.textContent()).toMatch(
           /Removed\s*<h1>first<\/h1>.*Added\s*<h1>second<\/h1>/s,
@@ -234,7 +234,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the studio in chromium',
         [2, 'second'],
       ] as const) {
         await page.goto(`${origin}/studio/${id}/versions`)
-        await page.getByRole('link', { name: `Preview version ${version}` }).click()
+        await page.getByRole('link', { name: `Version ${version}`, exact: true }).click()
         const found = await findInBrowser(async () => {
           for (const frame of page.frames().slice(1)) {
             const shown = await frame.evaluate<string>(drawn).catch(() => '')

@@ -171,23 +171,27 @@ async function packHeader(
   const { name, maker, description, rating, opens, remixes } = item
   const facts: [string, Part][] = [
     [t('Name'), name !== item.title && html`<code>${name}</code>`],
-    [t('Version'), item.version],
-    [t('Updated'), renderDate(item.updated)],
-    [t('License'), license],
     [t('Compatibility'), compatibility],
     [t('Tools'), allowedTools],
+  ]
+  const known = facts.filter(([, value]) => value)
+  const parts: Part[] = [
+    t('Version {version}', { version: item.version }),
+    html`Updated ${renderDate(item.updated)}`,
+    license,
+    !visitor?.isOwner && reportLink(item),
   ]
   return html`<article class="pack-head">
     <div class="pack-cover">${itemCover(ctx, item, { isEager: true })}</div>
     <div>
       ${itemTitle(item, await followControl(ctx, maker, visitor, item.id))}
       <p class="facts">
-        ${starRating(rating)}${countFact(opens, 'load')}${countFact(remixes, 'remix', 'remixes')}
+        ${starRating(rating)}${countFact(opens, 'load')}${countFact(remixes, 'remix', 'remixes')}${parts.map((part) => part && html`<span>${part}</span>`)}
       </p>
       ${description !== '' && html`<p class="text"><bdi>${description}</bdi></p>`}
       ${itemChips(item)}
       <div class="actions">${packActions(item, visitor)}</div>
-      ${statList(facts.filter(([, value]) => value))}${!visitor?.isOwner && reportLink(item)}
+      ${known.length > 0 && statList(known)}
     </div>
   </article>`
 }

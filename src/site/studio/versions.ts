@@ -52,22 +52,34 @@ function versionItem(studio: Studio, row: apps.Version, at: number): Html {
   const { app, req } = studio
   const { version, created, via, note, bytes } = presentVersion(row)
   const target = t('version {version}', { version })
+  const name = t('Version {version}', { version })
+  const isPack = isPackKind(app.kind)
   const restore = html`${hiddenField('version', version)}${button(t('Restore'), 'quiet slim', { target })}`
   return html`<li>
     ${versionCover(studio, row, at < coversOnScreen)}
     <div>
-      <h2>Version ${version}${versionBadge(app, version)}</h2>
-      <p class="small">
-        ${renderAge(created, req.ctx.clock.now())} · ${formatBytes(bytes)} · ${versionOrigins[via]}
-      </p>
+      <h2>
+        ${isPack ? name : html`<a href="${previewPath(row)}">${name}</a>`}${versionBadge(app, version)}
+      </h2>
       ${note !== '' && html`<p class="version-note"><bdi>${note}</bdi></p>`}
+      <p class="small facts">
+        <span>${renderAge(created, req.ctx.clock.now())}</span>
+        <span>${formatBytes(bytes)}</span>
+        <span>${versionOrigins[via]}</span>
+        ${
+          version > 1 &&
+          !isPack &&
+          html`<span
+            ><a
+              href="${studioPath(studio, 'changes')}?to=${version}"
+              aria-label="Show changes of version ${version}"
+              >Show changes</a
+            ></span
+          >`
+        }
+      </p>
     </div>
-    <div class="actions">
-      ${!isPackKind(app.kind) && html`<a class="button quiet slim" href="${previewPath(row)}" aria-label="Preview version ${version}">Preview</a>`}${version > 1 && !isPackKind(app.kind) && html`<a class="button quiet slim" href="${studioPath(studio, 'changes')}?to=${version}" aria-label="Compare version ${version}">Compare</a>`}${
-        version !== app.version &&
-        postForm(req.token, studioPath(studio, 'restore'), restore, 'act')
-      }
-    </div>
+    ${version !== app.version && postForm(req.token, studioPath(studio, 'restore'), restore, 'act')}
   </li>`
 }
 
@@ -79,7 +91,7 @@ function versionBadge(app: apps.App, version: number): Part {
 
 const previewPath = ({ app, version }: apps.Version): string => `/a/${app}/versions/${version}`
 
-/** The cover of a version links to its preview, as the button does. Packs have no covers. */
+/** The cover of a version links to its preview, as its name does. Packs have no covers. */
 function versionCover({ app, req: { ctx } }: Studio, row: apps.Version, isEager: boolean): Part {
   if (isPackKind(app.kind)) return undefined
   const { id, kind, shelf } = app
