@@ -179,7 +179,6 @@ async function packHeader(
     t('Version {version}', { version: item.version }),
     html`Updated ${renderDate(item.updated)}`,
     license,
-    !visitor?.isOwner && reportLink(item),
   ]
   return html`<article class="pack-head">
     <div class="pack-cover">${itemCover(ctx, item, { isEager: true })}</div>
@@ -199,7 +198,8 @@ async function packHeader(
 function packActions(item: Item, visitor: ItemVisitor | undefined): Part {
   return visitor?.isOwner
     ? html`<a class="button" href="/studio/${item.id}">Open in studio</a>`
-    : html`<a class="button" href="#install">Install</a>${remixControl(item, visitor)}`
+    : html`<a class="button" href="#install">Install</a
+        >${remixControl(item, visitor)}${reportLink(item)}`
 }
 
 /** The steps of a framework. */

@@ -65,7 +65,7 @@ function versionItem(studio: Studio, row: apps.Version, at: number): Html {
       <p class="small facts">
         <span>${renderAge(created, req.ctx.clock.now())}</span>
         <span>${formatBytes(bytes)}</span>
-        <span>${versionOrigins[via]}</span>
+        ${versionOrigins[via] !== versionOrigins.html && html`<span>${versionOrigins[via]}</span>`}
         ${
           version > 1 &&
           !isPack &&
