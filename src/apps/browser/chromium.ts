@@ -16,7 +16,7 @@ const messageCharsMax = 64 * 1_048_576
 
 /** A client of the Chrome DevTools Protocol over a pipe: JSON messages that end in a zero byte. */
 class Devtools {
-  private readonly waiting = new Map<number, PromiseWithResolvers<Json>>()
+  private readonly waiting = new Map<number, PromiseWithResolvers<Json> & { session: string }>()
   private readonly handlers = new Map<string, EventHandler>()
   private readonly closing = new AbortController()
   private count = 0
@@ -52,7 +52,7 @@ class Devtools {
     if (this.closed.aborted) throw ended()
     const id = (this.count += 1)
     const response = Promise.withResolvers<Json>()
-    this.waiting.set(id, response)
+    this.waiting.set(id, { ...response, session })
     const message = { id, method, params, ...(session && { sessionId: session }) }
     this.out.write(`${JSON.stringify(message)}\0`)
     return response.promise
@@ -63,6 +63,15 @@ class Devtools {
     this.closing.abort()
     for (const { reject } of this.waiting.values()) reject(ended())
     this.waiting.clear()
+  }
+
+  /** Rejects the commands of a session that has ended: Chromium does not answer them. */
+  private end(session: unknown): void {
+    for (const [id, command] of this.waiting) {
+      if (command.session !== session) continue
+      this.waiting.delete(id)
+      command.reject(new DevtoolsError('the session has ended'))
+    }
   }
 
   private read(chunk: string): void {
@@ -81,6 +90,7 @@ class Devtools {
     if (!isRecord(message)) return
     const { id, method, params, result, error, sessionId } = message
     if (typeof method === 'string') {
+      if (method === 'Target.detachedFromTarget') this.end(recordOf(params).sessionId)
       const session = String(sessionId ?? '')
       return this.handlers.get(session)?.(method, recordOf(params), session)
     }

@@ -59,6 +59,11 @@ test.skipIf(!path).each([
     "<h1>x</h1><script>self[['loc','ation'].join('')].assign('//elsewhere.test/')</script>",
     /leaves for https:\/\/elsewhere\.test\/ by itself/,
   ],
+  [
+    'a redirect while a frame is awaited',
+    "<h1>x</h1><script>self.requestAnimationFrame = () => 0; setTimeout(() => self[['loc','ation'].join('')].assign('//elsewhere.test/'), 400)</script>",
+    /leaves for https:\/\/elsewhere\.test\/ by itself/,
+  ],
 ])('reports %s', async (_, body, problem) => {
   const seen = await look(body)
   expect(seen?.problems.join('\n')).toMatch(problem)
