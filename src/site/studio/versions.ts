@@ -66,18 +66,8 @@ function versionItem(studio: Studio, row: apps.Version, at: number): Html {
         <span>${renderAge(created, req.ctx.clock.now())}</span>
         <span>${formatBytes(bytes)}</span>
         ${versionOrigins[via] !== versionOrigins.html && html`<span>${versionOrigins[via]}</span>`}
-        ${
-          version > 1 &&
-          !isPack &&
-          html`<span
-            ><a
-              href="${studioPath(studio, 'changes')}?to=${version}"
-              aria-label="Show changes of version ${version}"
-              >Show changes</a
-            ></span
-          >`
-        }
       </p>
+      ${version > 1 && !isPack && html`<a class="small" href="${studioPath(studio, 'changes')}?to=${version}" aria-label="Show changes of version ${version}">Show changes</a>`}
     </div>
     ${version !== app.version && postForm(req.token, studioPath(studio, 'restore'), restore, 'act')}
   </li>`
