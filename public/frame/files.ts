@@ -185,6 +185,8 @@ export function start(
   fileWorkers(files, addresses)
   inlineSymbols(addresses)
   replaceStyles(addresses.inCss)
+  // Scripts find the fragment at once, without an event. Its element is there later.
+  if (hash !== '') history.replaceState(history.state, '', location.href.replace(/#.*/, '') + hash)
   openPageLocation(files, tell)
   if (hash !== '') addEventListener('DOMContentLoaded', () => follow(hash), { once: true })
   if (needsFallback) replaceRenamed(addresses)

@@ -34,6 +34,17 @@ export const folderPages: Folder[] = [
     says: ['first', ['beside it', '#team', 't'], 'first', ['beside it', '#team', 't']],
   },
   {
+    name: 'code that no publish has changed finds the fragment before the page is read',
+    files: {
+      'index.html': page(`<a ${fill} href="two.html#team">go</a>${tell("'first'")}`),
+      'two.html': page(
+        "<script>top.postMessage({said:[self['loc'+'ation'].hash,document.readyState]},'*')</script><p id=team>Team</p>",
+      ),
+    },
+    act: [{ after: 1, run: middle }],
+    says: ['first', ['#team', 'loading']],
+  },
+  {
     name: 'a script leads to another page by its location, and keeps what it stored',
     files: {
       'index.html': page(
