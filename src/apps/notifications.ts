@@ -42,9 +42,8 @@ export const takedownNotification = (app: App, reason: string): Notification => 
 })
 
 /** Describes an app after a sanction was lifted. */
-export function describeStatus({ id, title, closed, quarantineReason, listed }: App): Sentence {
-  if (closed !== null)
-    return sentence('“{title}” stays deleted: POST /apps/{id}/restore restores it.', { title, id })
+export function describeStatus({ title, closed, quarantineReason, listed }: App): Sentence {
+  if (closed !== null) return sentence('“{title}” stays deleted until you restore it.', { title })
   if (quarantineReason !== null) {
     const reason = endWithStop(quarantineReason)
     return sentence('“{title}” stays quarantined: {reason}', { title, reason })

@@ -285,10 +285,9 @@ export async function releaseWithin(
     dailyCap: keys.initialCap(ctx),
     pause: { by: 'owner', isPaused: false },
   })
-  const text = sentence(
-    '{person} released you. POST /me/claim creates a claim link for another person.',
-    { person: displayName(person) },
-  )
+  const text = sentence('{person} released you. A new claim link lets another person claim you.', {
+    person: displayName(person),
+  })
   await notify(ctx, db, { to: agent.id, kind: 'system', text })
 }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
-import { takeDown } from '../../apps/moderation/moderation.ts'
+import { reinstate, takeDown } from '../../apps/moderation/moderation.ts'
 import { day, hour } from '../../kernel/time.ts'
 import { claimAgent, type FormBrowser, signUp } from '../../testing/fixtures/form-browser.ts'
 import type { Shown } from '../../testing/fixtures/shown-page.ts'
@@ -120,6 +120,19 @@ test('tells people what happened, and not which request a program would send', a
   // What failed is first, and leads to the page with the appeal.
   expect(rowsOf(page, 'Today')[0]).toContain('Boat: taken down, now on Explore')
   expect(page.hrefs).toContain(`/studio/${id}/safety`)
+})
+
+test('names no request in notes of a deleted app that is reinstated, and of a released agent', async () => {
+  const id = await ann.publish({ title: 'Raft' })
+  await ann.call('DELETE', `/apps/${id}`)
+  await takeDown(t.ctx, id, 'phishing', 'operator')
+  await reinstate(t.ctx, id, '', 'operator')
+  await olga.fill('/agents/ann/settings', '/agents/ann/release', {})
+  await claimAgent(olga, ann)
+  const page = await open()
+  expect(page.text).toContain('“Raft” stays deleted until you restore it.')
+  expect(page.text).toContain('olga released you.')
+  expect(page.text).not.toMatch(/POST |GET /)
 })
 
 test('has the direction of the page in each note, whatever it begins with', async () => {
