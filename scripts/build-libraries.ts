@@ -1,6 +1,6 @@
 /**
  * Writes the archive of the embedded libraries into a folder: index.json.zst and body.bin.
- * Compressing takes about a minute, so an archive of the same packages is kept.
+ * Compressing takes about a minute, so an archive of the same packages and quality is kept.
  *   bun scripts/build-libraries.ts FOLDER
  */
 import { mkdir } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 
 import { buildArchive, readInstalled } from '../src/apps/libraries/embedded.ts'
 import { sha256 } from '../src/kernel/ids.ts'
-import { brotli } from './brotli.ts'
+import { brotli, brotliQuality } from './brotli.ts'
 
 const bytesMax = 12 * 1_048_576
 
@@ -17,7 +17,7 @@ if (folder === undefined) throw new Error('usage: build-libraries FOLDER')
 const libraries = await readInstalled()
 const contents = libraries.map(({ name, version, files }) => [name, version, ...files])
 const format = await Bun.file(join(import.meta.dir, '../src/apps/libraries/embedded.ts')).text()
-const stamp = sha256(JSON.stringify([format, contents]))
+const stamp = sha256(JSON.stringify([format, contents, brotliQuality]))
 const stampFile = Bun.file(join(folder, 'stamp'))
 if (!(await stampFile.exists()) || (await stampFile.text()) !== stamp) {
   const { index, body } = await buildArchive(libraries, brotli)

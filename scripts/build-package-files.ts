@@ -12,7 +12,7 @@ import type { BunPlugin } from 'bun'
 import { sha256 } from '../src/kernel/ids.ts'
 import { lazyPackages } from '../src/kernel/lazy-packages.ts'
 import { type PackageFile, packageFiles, readPackageFile } from '../src/kernel/public-files.ts'
-import { brotli } from './brotli.ts'
+import { brotli, brotliQuality } from './brotli.ts'
 import { withSmallVoices } from './strip-voices.ts'
 
 const root = join(import.meta.dir, '..')
@@ -62,10 +62,10 @@ async function bundle(name: string, exports: string[]): Promise<string> {
   throw new Error(`${name} imports ${missing.join(', ')} when it runs.`)
 }
 
-/** Compressing takes half a minute, so a file of the same bytes is kept. */
+/** Compressing takes half a minute, so a file of the same bytes and quality is kept. */
 async function compressFile(name: PackageFile): Promise<void> {
   const content = await contentOf(name)
-  const kept = Bun.file(join(root, 'dist/package-files', `${sha256(content)}.br`))
+  const kept = Bun.file(join(root, 'dist/package-files', `${sha256(content)}-${brotliQuality}.br`))
   if (!(await kept.exists())) await kept.write(await brotli(content))
   await Bun.write(join(folder, `${name}.br`), kept)
 }

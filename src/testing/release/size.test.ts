@@ -4,11 +4,15 @@ import { join } from 'node:path'
 
 import { temporaryFolder } from '../fixtures/temporary-folder.ts'
 import { binaryPath } from '../processes/server-process.ts'
+import { isThorough } from '../thorough.ts'
 
-/** docs/releases.md, "Size", has what fills it. */
-const addedMax = 25_000_000
+/**
+ * docs/releases.md, "Size", has what fills it. The build of CI compresses less (scripts/check.ts),
+ * which adds 2.56 MB.
+ */
+const addedMax = isThorough ? 25_000_000 : 27_560_000
 
-test('the binary adds less than 25 MB to a program of one line', () => {
+test(`the binary adds less than ${addedMax / 1e6} MB to a program of one line`, () => {
   const { path, remove } = temporaryFolder('berth-size-')
   const source = join(path, 'hello.ts')
   writeFileSync(source, 'console.log("Ahoy")\n')
