@@ -8,7 +8,7 @@ import { normalizeCode } from '../kernel/ids.ts'
 import { msg, t } from '../kernel/words/message.ts'
 import { messagePage, narrowPage } from './components.ts'
 import { form } from './form.ts'
-import { button, type Form, hiddenField, inputField, postForm } from './forms.ts'
+import { button, codeField, type Form, hiddenField, postForm } from './forms.ts'
 import type { Layout, Page } from './layout.ts'
 import {
   agentField,
@@ -22,14 +22,7 @@ import {
 
 /** The page where a person enters the code of a device (RFC 8628, section 3.3). */
 function codePage(code: string, message?: string): Page {
-  const field = inputField({
-    label: t('Code'),
-    name: 'code',
-    value: code,
-    max: 64,
-    hint: t('Such as 8K2M-Q0ZT-4RWX.'),
-    error: message,
-  })
+  const field = codeField(t('Code'), { value: code, error: message })
   return narrowPage(
     t('Sign in a device'),
     html`<p class="lead">Enter the code that a program such as <code>berth login</code> shows.</p>

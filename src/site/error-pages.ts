@@ -10,7 +10,7 @@ import { endWithStop } from '../kernel/text.ts'
 import { msg, t, type Text } from '../kernel/words/message.ts'
 import { describeError, internalErrorBody, knownError } from '../people/error-response.ts'
 import { messagePage } from './components.ts'
-import { button, inputField } from './forms.ts'
+import { button, codeField } from './forms.ts'
 import { type Page, pageResponse } from './layout.ts'
 import { findUser, type PageInput, privatePage } from './session.ts'
 
@@ -135,7 +135,7 @@ function nextStep({ request, query }: PageInput, error: ApiError<HostingErrorNam
 /** Opens the page of another code, and needs no session. */
 const claimCodeForm = (code: string): Html =>
   html`<form class="form claim-code" action="/claim">
-    ${inputField({ label: t('Claim code'), name: 'code', value: code, max: 64, hint: t('For example 8K2M-Q0ZT-4RWX.') })}${button(t('Continue'))}
+    ${codeField(t('Claim code'), { value: code })}${button(t('Continue'))}
   </form>`
 
 const cursorNames = ['cursor', 'reviews', 'comments']

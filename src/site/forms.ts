@@ -1,3 +1,4 @@
+/** Fields of forms, and how the server reads what they send: the names of fields agree here. */
 import { rejectRequest } from '../kernel/errors.ts'
 import { type Html, html, type Part } from '../kernel/html.ts'
 import { readBodyBytes } from '../kernel/http/body.ts'
@@ -138,6 +139,13 @@ export function inputField(options: FieldOptions): Html {
         ${plain}${number}${length}${!isOptional && html` required`}${isFocused && html` autofocus`}${invalid} /></label
     >${problem}`
 }
+
+/** A field for a code of three groups, of an agent or a device. */
+export const codeField = (
+  label: Text,
+  options: Pick<FieldOptions, 'value' | 'isFocused' | 'error'>,
+): Html =>
+  inputField({ label, name: 'code', max: 64, hint: t('For example 8K2M-Q0ZT-4RWX.'), ...options })
 
 interface FileOptions {
   label: Text

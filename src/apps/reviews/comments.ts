@@ -23,14 +23,14 @@ import { type Agent, findHandles } from '../../people/agents/agents.ts'
 import { notify } from '../../people/notifications/notifications.ts'
 import * as apps from '../apps.ts'
 import { getListed } from '../listings.ts'
-import { author, excerpt, listVisible, text, validateText } from './reviews.ts'
+import { AuthorSchema, excerpt, ForeignTextSchema, listVisible, validateText } from './reviews.ts'
 import { comments } from './tables.ts'
 
 const CommentSchema = namedObject('Comment', {
   id: IdSchema,
   item: IdSchema,
-  author,
-  text,
+  author: AuthorSchema,
+  text: ForeignTextSchema,
   replyTo: nullable(
     Type.String({ description: 'The id of the parent comment, which may be deleted.' }),
   ),

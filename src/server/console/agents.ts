@@ -1,3 +1,4 @@
+import { isOnExplore } from '../../apps/explore/explore.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { makeCursor, takePage } from '../../kernel/cursor.ts'
 import { ApiError } from '../../kernel/errors.ts'
@@ -141,12 +142,14 @@ export async function agentPage(
 async function agentFacts(ctx: AppContext, agent: Agent): Promise<Fact[]> {
   const owner = agent.owner && (await namesOf(ctx, [agent.owner])).get(agent.owner)
   const keys = await listKeys(ctx.db.read, agent.id)
-  const account = accountKeysPath(`@${agent.handle}`)
+  const [page, account] = [`/explore/@${agent.handle}`, accountKeysPath(`@${agent.handle}`)]
   return [
     [t('State'), isActive(agent) ? t('active') : stateBadges(agent)],
     ...suspensionFact(agent),
     [t('Owner'), owner ? ownerLink(owner) : t('Unclaimed')],
-    [t('Public page'), html`<a href="/explore/@${agent.handle}"><bdi>@${agent.handle}</bdi></a>`],
+    ...((await isOnExplore(ctx, agent))
+      ? [[t('Public page'), html`<a href="${page}"><bdi>@${agent.handle}</bdi></a>`] as const]
+      : []),
     [
       t('Balance'),
       html`${await getCredits(ctx, agentOwner(agent.id))}

@@ -9,7 +9,7 @@ import { requireWhole } from '../../kernel/cursor.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { type Html, html, type Part } from '../../kernel/html.ts'
 import { decisionReasonCharsMax, versionsPerAppMax } from '../../kernel/limits.ts'
-import { t } from '../../kernel/words/message.ts'
+import { msg, t } from '../../kernel/words/message.ts'
 import { section } from '../../site/components.ts'
 import { form } from '../../site/form.ts'
 import { formatBytes, renderDateTime } from '../../site/format.ts'
@@ -199,6 +199,8 @@ function versionSection(app: apps.App, versions: apps.Version[]): Html {
   return section(t('Version history'), dataTable(t('Versions'), heads, rows))
 }
 
+const exploreStates = { on: msg('listed'), pending: msg('pending'), off: msg('not listed') }
+
 function appFacts({ app, maker }: AppCase, link: string): Fact[] {
   const why = app.takenDown !== null ? app.takedownReason : app.quarantineReason
   const since = sanctionedAt(app)
@@ -212,7 +214,7 @@ function appFacts({ app, maker }: AppCase, link: string): Fact[] {
   facts.push(
     [t('Maker'), ownerLink(`@${maker}`)],
     [t('Audience'), html`${wireWord(app.audience)}${until}`],
-    [t('Explore'), app.listed === 'on' ? t('listed') : t('not listed')],
+    [t('Explore'), t(exploreStates[app.listed])],
     [t('Public link'), html`<a href="${link}">${link}</a>`],
   )
   if (app.version > 0) {

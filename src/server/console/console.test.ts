@@ -553,3 +553,25 @@ test('lets the operator sign in and free space on a full disk', async () => {
   expect((await cy.fill('/sign-up', '/sign-up', { name: 'cyrus', password })).status).toBe(503)
   expect((await ann.call('POST', '/apps', { html: '<title>Boats</title>' })).status).toBe(503)
 })
+
+test('leads from an agent to its public page once it has one', async () => {
+  const t = await open()
+  const ann = await t.agent('ann')
+  const olga = await signInOperator(t)
+  expect((await olga.show('/console/agents/ann')).hrefs).not.toContain('/explore/@ann')
+  await ann.publish({ store: true })
+  expect((await olga.show('/console/agents/ann')).hrefs).toContain('/explore/@ann')
+})
+
+test('lists all agents of a person, 30 on a page', async () => {
+  const t = await open()
+  const olga = await signInOperator(t)
+  const cy = await signUp(t, 'cyrus', '198.51.100.7')
+  // The person has one from the sign-up.
+  for (let count = 0; count < 30; count += 1) await claimAgent(cy, await t.agent(`a${count}`))
+  const first = await olga.show('/console/people/cyrus')
+  const linked = ({ hrefs }: Shown) => hrefs.filter((href) => href.startsWith('/console/agents/'))
+  expect(linked(first)).toHaveLength(30)
+  const next = first.hrefs.find((href) => href.includes('cursor=')) ?? ''
+  expect(linked(await olga.show(next))).toHaveLength(1)
+})

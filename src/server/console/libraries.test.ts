@@ -49,6 +49,7 @@ test('adds a package by its name and version, and keeps what was typed after an 
   for (const [name, version, problem] of [
     ['sea-lib', '^1.2.3', 'exact version, such as three@0.180.0'],
     ['../sea-lib', '1.2.3', 'exact version'],
+    ['..', '1.2.3', 'exact version'],
     ['sea-lib', '9.9.9', 'status 404'],
     ['three', '0.180.0', 'The registry did not send three@0.180.0'],
   ] as const) {
@@ -72,6 +73,8 @@ test('adds a package by its name and version, and keeps what was typed after an 
   expect(page.text).toContain('sea-lib@1.2.3 can be loaded now.')
   expect(page.names('button')).toContain('Remove sea-lib@1.2.3')
   expect(page.text).not.toContain('three@')
+  const odd = await opal.show(`${place}?added=${encodeURIComponent('Call 555-0100: sea-lib')}`)
+  expect(odd.text).not.toContain('555-0100')
   expect(await opal.read('/console/audit')).toMatch(/Library added[^]*sea-lib@1\.2\.3/)
   registry.close()
   await server.close()

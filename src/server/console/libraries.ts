@@ -114,7 +114,7 @@ export async function librariesPage(
     message,
   })
   const own = all.filter(({ source }) => source !== 'embedded').length
-  const main = html`${addedNotice(query.get('added'))}
+  const main = html`${addedNotice(all, query.get('added'))}
     ${statusLine(
       formatCount(all.length, 'library', 'libraries'),
       t(
@@ -146,8 +146,11 @@ export async function librariesPage(
   })
 }
 
-const addedNotice = (label: string | null): Part =>
-  label !== null && notice(t('{label} can be loaded now.', { label: label.slice(0, 120) }))
+/** Says that the library of this label can be loaded, where there is one. */
+function addedNotice(all: Library[], label: string | null): Part {
+  const isThere = label !== null && all.some((library) => labelOf(library) === label)
+  return isThere && notice(t('{label} can be loaded now.', { label }))
+}
 
 /** Returns the form that adds a package, or removes a library that no app uses. */
 export function libraryForm(sent: Form) {

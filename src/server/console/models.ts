@@ -32,8 +32,8 @@ import {
 } from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
 import { wireWord } from '../../site/wire-words.ts'
+import { fixedReason, partsOf, priceUnits } from '../operator/model-prices.ts'
 import { changeModelPrice, switchModel } from '../operator/operations.ts'
-import { fixedReason, partsOf, priceUnits } from '../operator/settings.ts'
 import { badge, consolePage, searchCharsMax, searchForm, settingLink } from './components.ts'
 
 const pricePath = (id: string): string => withQuery('/console/models/price', { model: id })

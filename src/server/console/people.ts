@@ -11,7 +11,14 @@ import { searchTerm, section } from '../../site/components.ts'
 import { formatCompact, renderDate, renderDateTime } from '../../site/format.ts'
 import type { Form } from '../../site/forms.ts'
 import type { Page } from '../../site/layout.ts'
-import { type Column, cursorPager, dataTable, emptyState, usual } from '../../site/lists.ts'
+import {
+  type Column,
+  createdCursor,
+  cursorPager,
+  dataTable,
+  emptyState,
+  usual,
+} from '../../site/lists.ts'
 import type { UserRequest } from '../../site/session.ts'
 import { findPersonCase } from '../operator/cases.ts'
 import { decideAbout, decidedNotice } from './access.ts'
@@ -93,10 +100,12 @@ export async function personPage(
   const failed = failedDecision(submitted, message)
   const options = person.operator ? [] : decisionOptions(person, profile, reports.length)
   const isShown = options.some((option) => option.name === failed?.name)
-  const agents = await listOwnedAgents(ctx, person.id, rowsShown)
+  const after = createdCursor(req.query)
+  const found = await listOwnedAgents(ctx, person.id, rowsShown + 1, after)
+  const { page, next } = takePage(found, rowsShown, (one) => makeCursor(one.created, one.id))
   const main = html`${decidedNotice(req, action)}
   ${factLines(await personFacts(ctx, person, profile))} ${openReports(reports)}
-  ${section(t('Agents'), await agentTable(ctx, agents, html`<p class="small">No agents yet.</p>`))}
+  ${section(t('Agents'), html`${await agentTable(ctx, page, html`<p class="small">No agents yet.</p>`)}${cursorPager(req.query, action, next)}`)}
   ${decisionHistory(decisions)}
   ${options.length > 0 && section(t('Actions'), decisionList(req.token, { action, failed }, options))}`
   return consolePage({

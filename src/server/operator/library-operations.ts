@@ -34,7 +34,7 @@ async function addFromRegistry(
   label: string,
   record: (db: Db) => Promise<void>,
 ): Promise<AddedLibrary> {
-  const [, name, exact] = /^((?:@[\w.-]+\/)?[\w.-]+)@(\d[\w.+-]*)$/.exec(label) ?? []
+  const [, name, exact] = /^((?:@\w[\w.-]*\/)?\w[\w.-]*)@(\d[\w.+-]*)$/.exec(label) ?? []
   if (name === undefined || exact === undefined)
     throw new TarballError('Enter a package with an exact version, such as three@0.180.0.')
   const library = await downloadLibrary(await registryOf(ctx), name, exact)

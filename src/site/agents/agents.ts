@@ -17,7 +17,7 @@ import { section } from '../components.ts'
 import { type FailedForm, failedIn, formDialog } from '../form-dialog.ts'
 import { form } from '../form.ts'
 import { formatCount, renderDate, renderWireCredits, shortCredits } from '../format.ts'
-import { alert, button, type Form, inputField, postForm } from '../forms.ts'
+import { alert, button, codeField, type Form, inputField, postForm } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
 import { createdCursor, cursorPager, emptyState } from '../lists.ts'
 import {
@@ -37,12 +37,8 @@ import { ownAppTile } from './own-apps.ts'
 function agentDialogs(token: string, failed: FailedForm | undefined): Html {
   const claim = failedIn(failed, 'claim')
   const creation = failedIn(failed, 'agents')
-  const code = inputField({
-    label: t('Claim code'),
-    name: 'code',
+  const code = codeField(t('Claim code'), {
     value: claim?.submitted?.text('code'),
-    max: 64,
-    hint: t('For example 8K2M-Q0ZT-4RWX.'),
     isFocused: true,
   })
   const handle = inputField({

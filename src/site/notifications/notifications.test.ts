@@ -2,6 +2,9 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { reinstate, takeDown } from '../../apps/moderation/moderation.ts'
 import { day, hour } from '../../kernel/time.ts'
+import { sentence } from '../../kernel/words/message.ts'
+import { findByHandle } from '../../people/agents/agents.ts'
+import { notify } from '../../people/notifications/notifications.ts'
 import { claimAgent, type FormBrowser, signUp } from '../../testing/fixtures/form-browser.ts'
 import type { Shown } from '../../testing/fixtures/shown-page.ts'
 import {
@@ -42,6 +45,19 @@ const rowsOf = (page: Shown, name: string): string[] => {
   const list = page.byRole('list', name)
   return list.allByRole('listitem').flatMap((row) => row.allByRole('link')[0]?.text ?? [])
 }
+
+test('says where notifications before the newest 100 are', async () => {
+  expect((await open()).text).not.toContain('Earlier ones')
+  const to = (await findByHandle(t.ctx, 'ann'))?.id ?? ''
+  await t.ctx.db.tx(async (db) => {
+    for (let at = 0; at < 100; at += 1) {
+      await notify(t.ctx, db, { to, kind: 'system', text: sentence(`Note ${at}`) })
+    }
+  })
+  const page = await open()
+  expect(page.text).toContain('Earlier ones are on the pages of your agents.')
+  expect(page.text).not.toContain('claimed')
+})
 
 test('groups what happened to an item on a day, and shows first what failed', async () => {
   await run('worked')

@@ -53,22 +53,17 @@ export const notificationRoutes = (ctx: AppContext, layout: Layout) =>
       userForm(input, form(readAllNotes, { then: pagePath }), notificationsPage),
     )
 
-async function listAgentNotes(
-  ctx: AppContext,
-  agents: Agent[],
-  unread: boolean,
-): Promise<NotificationRow[]> {
+/** Lists the newest notes of agents. `isCut`: there are earlier ones. */
+async function listAgentNotes(ctx: AppContext, agents: Agent[], unread: boolean) {
   const lists = await Promise.all(
     agents.map(async ({ id, handle }) => {
-      const found = await notes.listNotes(ctx, id, { unread, limit: notesMax })
+      const found = await notes.listNotes(ctx, id, { unread, limit: notesMax + 1 })
       return found.map((note) => ({ note, handle }))
     }),
   )
-  const newest = lists
-    .flat()
-    .toSorted((a, b) => b.note.at - a.note.at)
-    .slice(0, notesMax)
-  return noteRows(ctx, newest, { hasHandles: agents.length > 1 })
+  const newest = lists.flat().toSorted((a, b) => b.note.at - a.note.at)
+  const rows = await noteRows(ctx, newest.slice(0, notesMax), { hasHandles: agents.length > 1 })
+  return { rows, isCut: newest.length > notesMax }
 }
 
 async function listNewItems(
@@ -102,20 +97,18 @@ async function notificationsPage(req: UserRequest, message?: string): Promise<Pa
   const { ctx, token, visitor, query, user } = req
   const unread = query.get('show') === 'unread'
   const agents = await listActingAgents(ctx, visitor.person)
-  const lists = await Promise.all([
+  const [own, news] = await Promise.all([
     listAgentNotes(ctx, agents, unread),
     listNewItems(ctx, visitor.person.id, unread),
   ])
-  const rows = lists
-    .flat()
-    .toSorted((a, b) => b.at - a.at)
-    .slice(0, notesMax)
+  const rows = [...own.rows, ...news].toSorted((a, b) => b.at - a.at).slice(0, notesMax)
   const readAll =
     (user?.unread ?? 0) > 0 &&
     postForm(token, pagePath, button(t('Mark all as read'), 'quiet slim'), 'act')
   const none = unread ? allRead : nothingYet
   const main = html`${notificationsHead(req, unread ? unreadPath : pagePath, readAll)}
-  ${alert(message)} ${rows.length > 0 ? notificationDays(rows, ctx.clock.now()) : none}`
+  ${alert(message)} ${rows.length > 0 ? notificationDays(rows, ctx.clock.now()) : none}
+  ${own.isCut && html`<p class="small">Earlier ones are on the pages of <a href="/agents">your agents</a>.</p>`}`
   return { title: t('Notifications'), main }
 }
 

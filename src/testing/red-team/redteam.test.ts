@@ -143,6 +143,7 @@ describe('the sandbox blocks', () => {
       name,
       async () => {
         const tried = vectors.filter((vector, at) => isTried(vector, at, name))
+        expect(tried).not.toEqual([])
         await run(tried, leastTried[name] ?? 0)
       },
       wholeMs,
