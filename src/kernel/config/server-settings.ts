@@ -159,7 +159,7 @@ export const publicUrls = {
 /** Texts of the web site. */
 export const site = editable({
   SITE_NOTICE: text('Text at the top of every page, such as an announcement.', siteText(300)),
-  HOME_TITLE: text('The first line that visitors read.', {
+  HOME_TITLE: text('Large line at the top of the home page.', {
     ...siteText(80),
     default: 'Make an app or a game by describing it',
   }),

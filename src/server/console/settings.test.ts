@@ -74,7 +74,7 @@ test('lists settings by subject with where they are set, or those that changed',
       .filter((cells) => cells.length > 0)
   const changed = await cellsOf('/console/settings?show=changed&q=o')
   expect(changed).toContainEqual([
-    'Home page heading HOME_TITLE The first line that visitors read.',
+    'Home page heading HOME_TITLE Large line at the top of the home page.',
     'Play here',
     'in the console',
     'Edit',
