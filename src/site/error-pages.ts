@@ -8,6 +8,7 @@ import { decodePath } from '../kernel/http/path.ts'
 import { pathOf } from '../kernel/http/request-context.ts'
 import { endWithStop } from '../kernel/text.ts'
 import { msg, t, type Text } from '../kernel/words/message.ts'
+import { seeOnPage } from '../people/error-messages/table.ts'
 import { describeError, internalErrorBody, knownError } from '../people/error-response.ts'
 import { messagePage } from './components.ts'
 import { button, codeField } from './forms.ts'
@@ -113,7 +114,7 @@ function missingOf(error: ApiError<HostingErrorName>) {
   if (!isApiError(error, 'not_found')) return undefined
   const [{ what, see }] = error.details
   const title = missingTitles.get(what)
-  return title && { title, text: see?.startsWith('GET ') ? undefined : see }
+  return title && { title, text: see && seeOnPage(see) }
 }
 
 function titleOf({ errorName }: ApiError<HostingErrorName>, status: number): Text {

@@ -9,6 +9,10 @@ import { apps, assets, data, reviews, runs } from './apps.ts'
 import { people } from './people.ts'
 import { type ErrorRow, type ErrorRows, formatSize, retryHint, withFieldLabels } from './row.ts'
 
+/** Returns where a page says to look for what was not found. It names no request. */
+export const seeOnPage = (see: string): string =>
+  /\b(?:GET|POST) /.test(see) ? t('Check the address.') : see
+
 /** Errors of calls that cost credits, and of payments by x402. */
 const payments = {
   not_enough_credits: {
@@ -134,7 +138,7 @@ export const errorTable: { [N in HostingErrorName]: ErrorRow<N> } = {
     onPage: ({ what, see = 'GET /' }) =>
       t('This {what} was not found. {part}', {
         what,
-        part: /\b(?:GET|POST) /.test(see) ? t('Check the address.') : see,
+        part: seeOnPage(see),
       }),
   },
   job_not_found: { status: 404, message: 'The job was not found. GET /jobs lists your jobs.' },

@@ -54,6 +54,7 @@ function versionItem(studio: Studio, row: apps.Version, at: number): Html {
   const target = t('version {version}', { version })
   const name = t('Version {version}', { version })
   const isPack = isPackKind(app.kind)
+  const isPublished = via === 'html' || via === 'files'
   const restore = html`${hiddenField('version', version)}${button(t('Restore'), 'quiet slim', { target })}`
   return html`<li>
     ${versionCover(studio, row, at < coversOnScreen)}
@@ -65,7 +66,7 @@ function versionItem(studio: Studio, row: apps.Version, at: number): Html {
       <p class="small facts">
         <span>${renderAge(created, req.ctx.clock.now())}</span>
         <span>${formatBytes(bytes)}</span>
-        ${versionOrigins[via] !== versionOrigins.html && html`<span>${versionOrigins[via]}</span>`}
+        ${!isPublished && html`<span>${versionOrigins[via]}</span>`}
       </p>
       ${version > 1 && !isPack && html`<a class="small" href="${studioPath(studio, 'changes')}?to=${version}" aria-label="Show changes of version ${version}">Show changes</a>`}
     </div>
