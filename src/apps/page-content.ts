@@ -11,11 +11,11 @@ import { minute } from '../kernel/time.ts'
 import { mediaTypeOf } from './assets/upload.ts'
 import { isBlockedPage, lockPage } from './blocked-pages.ts'
 import type { ContentFinding, ContentInspection, ContentScan } from './content-scan.ts'
-import type { InputFile } from './folders/unzip.ts'
+import { isScript, pathFrom } from './folders/page-names.ts'
 import { isPackKind, type Kind } from './kinds.ts'
 import type { PageLibraries } from './libraries/library.ts'
 import { storeLibraries, withLibraries } from './page-libraries.ts'
-import type { Scan } from './scan/findings.ts'
+import { type Scan, withWarnings } from './scan/findings.ts'
 import type { Inspection } from './scan/inspection.ts'
 import { type Effect, getRule } from './scan/rules.ts'
 import { findHookFindings } from './scans/scan-hook.ts'
@@ -41,12 +41,20 @@ export interface PageBytes {
   br?: Uint8Array
 }
 
-interface ScanOptions {
-  /** The folder of the page. */
-  files?: InputFile[] | undefined
+/** A file of a folder. The safety check reads the bytes of code only. */
+interface FolderFile {
+  path: string
+  bytes?: Uint8Array
+}
+
+/** Facts of a page that the safety check needs beside its text. */
+export interface PageCode {
+  /** The other files of its folder. */
+  files?: FolderFile[] | undefined
+  /** Name of the page in its folder. */
+  page?: string | null | undefined
   /** Uses of `service` that the maker declared. */
   declared?: Use[] | undefined
-  pinned?: PageLibraries | null
 }
 
 /**
@@ -56,7 +64,7 @@ interface ScanOptions {
 export async function inspectPage(
   ctx: AppContext,
   html: string,
-  code: Pick<ScanOptions, 'files' | 'declared'> = {},
+  code: PageCode = {},
 ): Promise<ContentInspection> {
   const bytes = new TextEncoder().encode(html)
   if (bytes.byteLength > htmlBytesMax) {
@@ -72,7 +80,7 @@ export async function inspectContent(
   ctx: AppContext,
   kind: Kind,
   content: Uint8Array,
-  code: Pick<ScanOptions, 'files' | 'declared'> = {},
+  code: PageCode = {},
 ): Promise<ContentInspection> {
   const inspection = await scanContent(ctx, kind, content, code)
   const reasons = blocking(inspection)
@@ -89,7 +97,7 @@ export async function scanContent(
   ctx: AppContext,
   kind: Kind,
   content: Uint8Array,
-  { pinned, ...code }: ScanOptions = {},
+  { pinned, ...code }: PageCode & { pinned?: PageLibraries | null } = {},
 ): Promise<ContentInspection> {
   const inspection = isPackKind(kind)
     ? await (await import('./folder-inspection.ts')).inspectFolder(content)
@@ -270,7 +278,8 @@ export const isCode = (path: string): boolean =>
   [pages, scripts, styles].some((type) => type.test(mediaTypeOf(path)))
 
 /** Returns a file as a page that the safety check reads; undefined for one without code. */
-function asPage({ path, bytes }: InputFile): Uint8Array | undefined {
+function asPage({ path, bytes }: FolderFile): Uint8Array | undefined {
+  if (!bytes) return undefined
   const type = mediaTypeOf(path)
   if (pages.test(type)) return bytes
   const [tag] = scripts.test(type) ? ['script'] : styles.test(type) ? ['style'] : []
@@ -290,22 +299,30 @@ function mostSerious<Found extends { effect: Effect }>(findings: Found[]): Found
   return [...new Set([...blocks, ...findings])].slice(0, findingsMax)
 }
 
-/**
- * Scans a page and the code of its folder as one page with all findings and references. `declared`
- * are uses of `service` that the maker declared.
- */
+/** Scans a page and the code of its folder as one page with all findings and references. */
 async function inspectFiles(
   { inspector }: AppContext,
-  page: Uint8Array,
-  { files = [], declared }: { files?: InputFile[] | undefined; declared?: Use[] | undefined } = {},
+  content: Uint8Array,
+  { files = [], page, declared }: PageCode = {},
 ): Promise<Inspection> {
-  let all = await inspector.inspect(page)
+  const names = new Set(files.map(({ path }) => path))
+  const inFolder = (scan: Scan, base: string): Scan =>
+    withWarnings(
+      scan,
+      scan.findings.filter(({ url }) => url === undefined || !names.has(pathFrom(base, url))),
+    )
+  const name = page ?? ''
+  const first = await inspector.inspect(content)
+  let all = { ...first, scan: inFolder(first.scan, name) }
   for (const file of files) {
     const code = asPage(file)
     if (!code) continue
     // Small files are scanned at once. Other requests run between them.
     await Bun.sleep(0)
-    const { scan, references, uses, credentials } = await inspector.inspect(code, file.path)
+    const { scan: found, references, uses, credentials } = await inspector.inspect(code, file.path)
+    const own = inFolder(found, file.path)
+    // Imports of a script begin at its own place, and its requests at that of the page.
+    const scan = isScript(file.path) ? inFolder(own, name) : own
     const [verdict] = [scan.verdict, all.scan.verdict].toSorted(
       (a, b) => verdicts.indexOf(b) - verdicts.indexOf(a),
     )

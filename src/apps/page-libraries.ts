@@ -2,7 +2,7 @@ import type { AppContext } from '../kernel/context.ts'
 import type { ContentInspection } from './content-scan.ts'
 import type { PageLibraries } from './libraries/library.ts'
 import type { Resolution } from './libraries/resolution.ts'
-import type { Finding, Scan } from './scan/findings.ts'
+import { type Finding, withWarnings } from './scan/findings.ts'
 import type { Inspection } from './scan/inspection.ts'
 
 /**
@@ -50,19 +50,12 @@ function withoutLoaded(
   if (general !== undefined) {
     findings.push({ code: 'net.external', effect: 'warn', line: 1, excerpt: '', help: general })
   }
-  return { ...inspection, scan: withVerdict({ ...inspection.scan, findings }) }
+  return { ...inspection, scan: withWarnings(inspection.scan, findings) }
 }
 
 const urlCharsMax = 120
 const shorten = (url: string): string =>
   url.length > urlCharsMax ? `${url.slice(0, urlCharsMax)}…` : url
-
-/** Returns a scan whose verdict fits its findings. Only warnings were removed. */
-function withVerdict(scan: Scan): Scan {
-  return scan.verdict === 'warn' && scan.findings.length === 0
-    ? { ...scan, verdict: 'clean' }
-    : scan
-}
 
 /** Stores the library files of a page. Equal files of all apps are stored once. */
 export async function storeLibraries(

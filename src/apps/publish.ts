@@ -54,7 +54,7 @@ export async function publishApp(
 ): Promise<Success> {
   const named = toAppFields(ctx, request)
   const checked = await checkFiles(ctx, folder?.files)
-  const code = { files: folder?.files, declared: request.uses }
+  const code = { files: folder?.files, page: folder?.page, declared: request.uses }
   if (request.dryRun) {
     const inspection = await inspectPage(ctx, request.html, code)
     return completed({ scan: presentScan(inspection), price: 0 })
@@ -217,11 +217,8 @@ async function findListingIssues(ctx: AppContext, app: apps.App): Promise<string
   if (app.version === 0) return ['It has no version yet. Wait until its first build is done.']
   const version = await apps.getVersion(ctx, app.id, app.version)
   const { identity } = await readPage(ctx, version)
-  const files = await readCode(ctx, version)
-  const inspection = await scanContent(ctx, app.kind, identity, {
-    files,
-    declared: version.uses?.declared,
-  })
+  const code = await readCode(ctx, version)
+  const inspection = await scanContent(ctx, app.kind, identity, code)
   return listingIssues(withRunFindings(inspection, version))
 }
 

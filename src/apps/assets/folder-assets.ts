@@ -2,19 +2,12 @@ import type { AppContext } from '../../kernel/context.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { sha256 } from '../../kernel/ids.ts'
-import type { App } from '../apps.ts'
+import type { App, Version } from '../apps.ts'
 import { isScript } from '../folders/page-names.ts'
 import type { InputFile } from '../folders/unzip.ts'
-import { isCode } from '../page-content.ts'
+import { isCode, type PageCode } from '../page-content.ts'
 import type { UploadedFolder } from '../publish-request.ts'
-import {
-  type Asset,
-  checkLimits,
-  folderLimits,
-  listAssets,
-  readFiles,
-  storeRows,
-} from './assets.ts'
+import { checkLimits, folderLimits, listAssets, readFiles, storeRows } from './assets.ts'
 import { type AssetRow, type CheckedFile, fileRow, readFolderFile } from './upload.ts'
 
 /** The folder of a request as an idempotency key compares it. */
@@ -70,13 +63,22 @@ export async function addFiles(
   if (files.length > 0) await storeRows(ctx, db, app, files)
 }
 
-/** Reads the code in the folder of a stored version, to scan it again. */
+/** Reads what the safety check knows beside the page of a stored version, to scan it again. */
 export async function readCode(
   ctx: AppContext,
-  { app, version }: Pick<Asset, 'app' | 'version'>,
-): Promise<InputFile[]> {
-  const rows = (await listAssets(ctx, app, version)).filter(({ name }) => isCode(name))
-  return (await readFiles(ctx, rows)).map(({ name, content }) => ({ path: name, bytes: content }))
+  { app, version, page, uses }: Version,
+): Promise<PageCode & Required<Pick<PageCode, 'files'>>> {
+  const rows = await listAssets(ctx, app, version)
+  const others = rows.filter(({ name }) => !isCode(name))
+  const code = await readFiles(
+    ctx,
+    rows.filter(({ name }) => isCode(name)),
+  )
+  const files = [
+    ...others.map(({ name }) => ({ path: name })),
+    ...code.map(({ name, content }) => ({ path: name, bytes: content })),
+  ]
+  return { files, page, declared: uses?.declared }
 }
 
 const namedMax = 10

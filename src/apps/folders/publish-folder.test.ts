@@ -305,3 +305,35 @@ test('the limits of a folder are settings', async () => {
   expect((await ann.call('POST', '/apps', { files: [page, game, json] })).status).toBe(201)
   await t.close()
 })
+
+test('warnings name files that the folder does not have, at each version of it', async () => {
+  const t = await startTestServer()
+  const ann = await t.agent('ann')
+  const files = {
+    'index.html': '<link rel=stylesheet href=css/a.css><img src="a%20b.png"><img src=gone.png>',
+    'css/a.css': 'h1{background:url(../art/sky.png)} p{background:url(art/sky.png)}',
+    'js/a.js': "fetch('data.json?v=2'); fetch('none.json')",
+    'a b.png': 'a',
+    'art/sky.png': 'a',
+    'data.json': '{}',
+  }
+  const zip = zipSync(
+    Object.fromEntries(Object.entries(files).map(([path, text]) => [path, bytesOf(text)])),
+  )
+  const type = { 'content-type': 'application/zip' }
+  const missing = (names: string[]) => ({
+    scan: {
+      warnings: names.map((name) => ({
+        code: 'net.external',
+        help: expect.stringContaining(`${name} does not load here`),
+      })),
+    },
+  })
+  const published = await ann.call('POST', '/apps', zip, type)
+  const id = published.text('app.id')
+  expect(published.body).toMatchObject(missing(['gone.png', 'art/sky.png', 'none.json']))
+  const html = '<img src="art/sky.png"><img src=lost.png>'
+  const next = await ann.call('POST', `/apps/${id}/versions`, { html })
+  expect(next.body).toMatchObject(missing(['lost.png', 'art/sky.png', 'none.json']))
+  await t.close()
+})

@@ -195,7 +195,7 @@ async function buildVersion(
   }
   const html = await archive.read(`${path}/index.html`)
   const checked = await checkFiles(ctx, await filesIn(archive, `${path}/assets/`))
-  const code = { files: checked, declared: file.declared }
+  const code = { files: checked, page: file.page, declared: file.declared }
   const inspection = await inspectContent(ctx, 'app', html, code)
   const page = await storePage(ctx, inspection, { page: file.page })
   const cover = await readCover(ctx, archive, `${path}/cover.webp`)

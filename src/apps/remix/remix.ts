@@ -256,7 +256,7 @@ async function prepareCopy(
   }
   if (newName !== undefined)
     rejectRequest('"name" is for skills and frameworks. Send "title" for an app.', 'name')
-  const code = { files: await readCode(ctx, version), declared: version.uses?.declared }
+  const code = await readCode(ctx, version)
   if (knobs && Object.keys(knobs).length > 0) {
     const html = setKnobs(new TextDecoder('utf-8', { ignoreBOM: true }).decode(identity), knobs)
     const inspection = await pages.inspectPage(ctx, html, code)

@@ -76,10 +76,7 @@ async function scanVersions(ctx: AppContext, app: App): Promise<VersionScan[]> {
   const scans: VersionScan[] = []
   for (const row of rows) {
     const { identity } = await pages.readPage(ctx, row)
-    const files = await readCode(ctx, row)
-    const pinned = row.libraries
-    const declared = row.uses?.declared
-    const code = { files, declared, pinned }
+    const code = { ...(await readCode(ctx, row)), pinned: row.libraries }
     const inspection = await pages.scanContent(ctx, app.kind, identity, code)
     scans.push({ row, inspection: pages.withRunFindings(inspection, row) })
   }

@@ -71,14 +71,18 @@ export async function publishVersion(
     const checked = await checkFiles(ctx, folder?.files)
     // A page without a folder stays in that of the version before it, whose files it keeps.
     const [before] = await apps.listVersions(ctx, app, 1)
-    const code = folder?.files ?? (before ? await readCode(ctx, before) : [])
-    const declared = request.uses ?? before?.uses?.declared
-    const inspection = await pages.inspectPage(ctx, html, { files: code, declared })
+    const kept = before && !folder ? await readCode(ctx, before) : undefined
+    const code = {
+      files: folder?.files ?? kept?.files,
+      page: folder?.page ?? before?.page ?? null,
+      declared: request.uses ?? before?.uses?.declared,
+    }
+    const inspection = await pages.inspectPage(ctx, html, code)
     return {
       app,
       folder,
       note,
-      name: folder?.page ?? before?.page ?? null,
+      name: code.page,
       checked,
       inspection,
       scan: presentScan(inspection),
@@ -167,11 +171,8 @@ export async function restoreVersion(
   const app = await apps.getOwnApp(ctx, maker, id, of)
   const old = await apps.getVersion(ctx, id, number)
   const { identity } = await pages.readPage(ctx, old)
-  const files = await readCode(ctx, old)
-  const scanned = await pages.inspectContent(ctx, app.kind, identity, {
-    files,
-    declared: old.uses?.declared,
-  })
+  const code = await readCode(ctx, old)
+  const scanned = await pages.inspectContent(ctx, app.kind, identity, code)
   const inspection = pages.withRunFindings(scanned, old)
   const { sha256, pack, htmlBytes, gzipBytes, brBytes, asks, folder, page: name } = old
   const libraries = old.libraries ?? (await storeLibraries(ctx, inspection.libraries))
