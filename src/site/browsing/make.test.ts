@@ -119,6 +119,10 @@ describe.skipIf(findBrowser('chromium') === undefined)('a person makes an app in
       await page.locator('.cm-content').click()
       await page.keyboard.press('Control+End')
       await page.keyboard.type('<p>Typed here</p> 1/2')
+      // The app starts again, and leaves the focus to the editor.
+      await appText(page, 'Typed here')
+      await page.keyboard.type(' and on')
+      await appText(page, 'and on')
       expect(await page.locator('code-editor').evaluate(isFocused)).toBe(true)
       // The panel of the editor that finds text looks like the rest of the site.
       await page.keyboard.press('Control+f')
@@ -127,7 +131,6 @@ describe.skipIf(findBrowser('chromium') === undefined)('a person makes an app in
       await find.fill('a/b')
       expect(await find.inputValue()).toBe('a/b')
       await page.keyboard.press('Escape')
-      await appText(page, 'Typed here')
       await page.getByRole('button', { name: 'Publish version 3' }).click()
       expect(await page.textContent('[role=status]')).toContain('Published.')
       await page.getByRole('link', { name: 'Build', exact: true }).click()

@@ -8,6 +8,7 @@ import { t } from '../../../public/words.ts'
 
 const urlCharsMax = 4_000
 const unloaded = (): string => t('The app did not load. Reload this page to try again.')
+const fields = 'textarea, input, [contenteditable]'
 const full = '100%'
 const widths = [
   [t('Phone'), '390px'],
@@ -27,6 +28,8 @@ export class AppPreview extends HTMLElement {
   #pages: FolderPages | undefined
   #saves = { local: new Map<string, string>(), session: new Map<string, string>() }
   #answers: DialogResult[] = []
+  /** The field that a person types in. */
+  #typedIn: HTMLElement | undefined
 
   connectedCallback(): void {
     const { frame: url = '', at, title = '' } = this.dataset
@@ -34,12 +37,17 @@ export class AppPreview extends HTMLElement {
     this.#addBar()
     this.append(frame)
     addEventListener('message', this.#take)
+    addEventListener('blur', this.#keepFocus)
+    document.addEventListener('focusin', this.#noteFocus)
+    this.addEventListener('pointerenter', () => (this.#typedIn = undefined))
     if (at) void this.#open(at, frame)
     else this.#host = new SandboxHost(frame, url)
   }
 
   disconnectedCallback(): void {
     removeEventListener('message', this.#take)
+    removeEventListener('blur', this.#keepFocus)
+    document.removeEventListener('focusin', this.#noteFocus)
   }
 
   /** Runs a page. */
@@ -89,6 +97,19 @@ export class AppPreview extends HTMLElement {
     this.querySelector('iframe')?.replaceWith(
       Object.assign(document.createElement('p'), { textContent: message }),
     )
+  }
+
+  #noteFocus = (event: FocusEvent): void => {
+    const [focused] = event.composedPath()
+    const isField = focused instanceof HTMLElement && focused.matches(fields)
+    this.#typedIn = isField ? focused : undefined
+  }
+
+  /** Gives the focus back to a field: an app takes it when it starts, while a person types. */
+  #keepFocus = (): void => {
+    const field = this.#typedIn
+    // Within the event, Chromium would go on to pass the keys to the frame.
+    if (this.contains(document.activeElement)) setTimeout(() => field?.focus())
   }
 
   #take = (event: MessageEvent): void => {
