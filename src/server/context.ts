@@ -19,6 +19,7 @@ import { Runner } from '../jobs/runner.ts'
 import { urlsOf } from '../kernel/config/load.ts'
 import type { Config } from '../kernel/config/settings.ts'
 import type { AppContext } from '../kernel/context.ts'
+import { DamageCheck } from '../kernel/db/damage.ts'
 import { openEngine } from '../kernel/db/open.ts'
 import { OtherServers } from '../kernel/db/replicas/other-servers.ts'
 import { folderIdOf, Presence, serverNameOf } from '../kernel/db/replicas/presence.ts'
@@ -34,9 +35,9 @@ import { version } from '../kernel/version.ts'
 import { Idempotency } from '../money/idempotency/idempotency.ts'
 import { KeyRing } from '../money/keys/keys.ts'
 import { Restrictions } from '../money/keys/restrictions.ts'
-import { DamageCheck } from '../money/ledger/damage.ts'
 import { closeJobHolds } from '../money/ledger/ledger.ts'
 import { PendingSettlements } from '../money/ledger/outcomes.ts'
+import { ledgerTables } from '../money/ledger/view.ts'
 import { openCoins } from '../money/payments/coins/coins.ts'
 import type { X402 } from '../money/payments/x402/x402.ts'
 import { followPriceList, readPriceList } from '../store/data-files.ts'
@@ -113,7 +114,7 @@ export async function createContext(
     catalog: parts.catalog ?? models.catalog,
     upstreams: parts.upstreams ?? models.upstreams,
     searcher: parts.searcher ?? models.searcher,
-    damage: new DamageCheck({ db, log }, [budgetTable]),
+    damage: new DamageCheck({ db, log }, [...ledgerTables, budgetTable]),
     pendingSettlements: parts.pendingSettlements ?? new PendingSettlements(),
     coins: await openCoins({ config, clock, log }),
     guardrail: config.guardrailUrl === '' ? undefined : new Guardrail(config, log),

@@ -4,12 +4,12 @@ import { eq, lte, sql } from 'drizzle-orm'
 
 import type { Job } from '../../jobs/handlers.ts'
 import type { AppContext } from '../../kernel/context.ts'
+import type { KeyedTable } from '../../kernel/db/damage.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { changedRowCount } from '../../kernel/db/query.ts'
 import { nano, type NanoUsd, zero } from '../../kernel/money.ts'
 import { utcDay } from '../../kernel/time.ts'
 import { type accountOf, findBalance } from '../../money/ledger/accounts.ts'
-import type { KeyedTable } from '../../money/ledger/damage.ts'
 import { freeDays } from '../tables.ts'
 import { BuildInputSchema } from './job-data.ts'
 

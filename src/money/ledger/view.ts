@@ -1,5 +1,6 @@
 import { and, eq, gte, sql } from 'drizzle-orm'
 
+import type { KeyedTable } from '../../kernel/db/damage.ts'
 import type { Db } from '../../kernel/db/engine.ts'
 import { LostRace } from '../../kernel/db/error.ts'
 import { excluded } from '../../kernel/db/query.ts'
@@ -10,6 +11,14 @@ import { isServiceAccount, openAccounts, serviceAccounts } from './accounts.ts'
 import { type Counter, type Hold, invariant } from './holds.ts'
 import type { Entry } from './reports.ts'
 import { type AccountId, accounts, caps, entries, holds, serviceKind } from './tables.ts'
+
+/** The tables of the ledger, for the check for damage. */
+export const ledgerTables: KeyedTable[] = [
+  { table: accounts, key: [accounts.id] },
+  { table: entries, key: [entries.account, entries.number] },
+  { table: holds, key: [holds.ref] },
+  { table: caps, key: [caps.key, caps.day] },
+]
 
 export type Account = typeof accounts.$inferSelect
 

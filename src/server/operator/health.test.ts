@@ -7,11 +7,12 @@ import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 
 import { dialect } from '../../kernel/db/columns.ts'
+import { DamageCheck } from '../../kernel/db/damage.ts'
 import { migrateSqlite } from '../../kernel/db/open.ts'
 import { openSqlite } from '../../kernel/db/sqlite.ts'
 import { openLog } from '../../kernel/log.ts'
 import { systemClock } from '../../kernel/time.ts'
-import { DamageCheck } from '../../money/ledger/damage.ts'
+import { ledgerTables } from '../../money/ledger/view.ts'
 import { freshEngine } from '../../testing/fixtures/engine.ts'
 import { signInOperator } from '../../testing/fixtures/form-browser.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
@@ -101,10 +102,8 @@ test.skipIf(dialect === 'postgres')(
     writeFileSync(file, bytes)
     const db = await openSqlite(file)
     const lines: string[] = []
-    const check = new DamageCheck({
-      db,
-      log: openLog(systemClock, (line) => void lines.push(line)),
-    })
+    const log = openLog(systemClock, (line) => void lines.push(line))
+    const check = new DamageCheck({ db, log }, ledgerTables)
     await check.scan()
     expect(check.table).toBe('caps')
     expect(lines.join()).toContain('ledger.damaged')

@@ -1,10 +1,9 @@
 import { desc, getTableName, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
-import type { Db, Engine } from '../../kernel/db/engine.ts'
-import { isWriteUnavailable } from '../../kernel/db/error.ts'
-import type { Log } from '../../kernel/log.ts'
-import { accounts, caps, entries, holds } from './tables.ts'
+import type { Log } from '../log.ts'
+import type { Db, Engine } from './engine.ts'
+import { isWriteUnavailable } from './error.ts'
 
 /** A table with its primary key. */
 export interface KeyedTable {
@@ -12,18 +11,11 @@ export interface KeyedTable {
   key: SQLiteColumn[]
 }
 
-const ledgerTables: KeyedTable[] = [
-  { table: accounts, key: [accounts.id] },
-  { table: entries, key: [entries.account, entries.number] },
-  { table: holds, key: [holds.ref] },
-  { table: caps, key: [caps.key, caps.day] },
-]
-
 const rowsPerRead = 20_000
 
-declare module '../../kernel/context.ts' {
+declare module '../context.ts' {
   interface AppContext {
-    /** Finds damaged tables of the ledger, and others that decide on credits. */
+    /** Finds damaged tables among those that decide on credits. */
     readonly damage: DamageCheck
   }
 }
@@ -33,10 +25,9 @@ export class DamageCheck {
   /** The table that cannot be read; undefined while none is known. */
   table: string | undefined
 
-  /** `others` are tables of other modules that decide on credits. */
   constructor(
     private readonly ctx: { db: Engine; log: Log },
-    private readonly others: KeyedTable[] = [],
+    private readonly tables: KeyedTable[],
   ) {}
 
   /** Reads the first and the last row of every table. */
@@ -71,7 +62,7 @@ export class DamageCheck {
 
   private async read(work: (db: Db, one: KeyedTable) => Promise<void>): Promise<void> {
     const { db, log } = this.ctx
-    for (const one of [...ledgerTables, ...this.others]) {
+    for (const one of this.tables) {
       if (this.table !== undefined) return
       try {
         await work(db.read, one)
