@@ -1,7 +1,7 @@
 import type { ClientApi } from '../client-api.ts'
 
 /** Mistral's own clients, and the AI SDK's provider, whose name follows others. */
-const clients = /^mistral-client-|\bai-sdk\/mistral\//
+const clients = /^mistral-client-|\bai-sdk[/-]mistral\//
 
 export const isMistralClient = (headers: Headers): boolean =>
   clients.test(headers.get('user-agent') ?? '')

@@ -124,6 +124,7 @@ test('only clients of Mistral get whole calls', async () => {
   }
   expect(await namesFor('mistral-client-typescript/2.7.0')).toEqual(['f'])
   expect(await namesFor('ai/6.0.1 ai-sdk/mistral/3.0.69 runtime/bun/1')).toEqual(['f'])
+  expect(await namesFor('ai-sdk-mistral/4.0.87 ai-sdk-provider-utils/5.0.81')).toEqual(['f'])
   expect((await namesFor('OpenAI/JS 7')).length).toBeGreaterThan(1)
   await t.close()
 })

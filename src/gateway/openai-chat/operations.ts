@@ -1,5 +1,6 @@
 import type { AppContext } from '../../kernel/context.ts'
 import { newId } from '../../kernel/ids.ts'
+import { type Json, recordOf, recordsIn } from '../../kernel/schema.ts'
 import { unixSeconds } from '../../kernel/time.ts'
 import type { Spender } from '../authentication.ts'
 import type { Call, CallOutcome } from '../call.ts'
@@ -53,15 +54,29 @@ export const completeChat = (
     },
   })
 
-const groqClients = /\b(Groq|ai-sdk\/groq)\//
+const groqClients = /\b(Groq|ai-sdk[/-]groq)\//
 
-/** Returns the API of a client by its name. */
-function flavorOf(headers: Headers): Flavor {
+/** Returns the API of a client by its name. Whole requests of the AI SDK name no provider. */
+function flavorOf(headers: Headers, messages: unknown): Flavor {
   if (isMistralClient(headers)) return 'mistral'
   const name = headers.get('user-agent') ?? ''
   if (groqClients.test(name)) return 'groq'
-  return name.startsWith('ai/') ? 'ai-sdk' : 'openai'
+  if (!name.startsWith('ai/')) return 'openai'
+  return recordsIn(messages).some(isOfMistral) ? 'mistral' : 'ai-sdk'
 }
+
+/** Returns whether only the provider for Mistral, of those of the AI SDK, writes such a message. */
+function isOfMistral({ role, name, content }: Json): boolean {
+  if (role === 'tool') return name !== undefined
+  const parts = recordsIn(content)
+  const [first = {}, ...others] = parts
+  // The others send a text alone as a string, unless it has more fields, such as a cache mark.
+  const isLoneText = 'text' in first && Object.keys(first).length === 2 && others.length === 0
+  return isLoneText || parts.some(isPartOfMistral)
+}
+
+const isPartOfMistral = ({ type, image_url: image }: Json): boolean =>
+  type === 'thinking' || type === 'document_url' || typeof image === 'string'
 
 const createChatCompletion = paidOperation({
   id: 'create_chat_completion',
@@ -77,7 +92,9 @@ const createChatCompletion = paidOperation({
   output: [schemas.CompletionSchema, schemas.ChunksSchema],
   errors: schemas.chatErrors,
   run: (ctx, spender, body, call, { headers }) =>
-    completeChat(ctx, spender, body, call, { flavor: flavorOf(headers) }),
+    completeChat(ctx, spender, body, call, {
+      flavor: flavorOf(headers, recordOf(body).messages),
+    }),
 })
 
 /** Chat completions (document 2, POST /v1/chat/completions). */

@@ -6,7 +6,7 @@ import Groq from 'groq-sdk'
 import OpenAI from 'openai'
 
 import type { ChatRequest, Part } from '../../gateway/conversation/chat-request.ts'
-import { isRecord, recordOf } from '../../kernel/schema.ts'
+import { isRecord, type Json, recordOf } from '../../kernel/schema.ts'
 import { apis } from '../conversations/apis.ts'
 import { startThinkers, thinkers } from './thinkers.ts'
 
@@ -269,20 +269,52 @@ test.each(rows)('$client loops with $model, streamed: $isStream', async (row) =>
   expect(thought).toMatchObject({ ...expected })
 })
 
+/** Returns the message that a client gets, by its name and its messages. */
+async function messageFor(
+  agent: string,
+  messages: object[] = [{ role: 'user', content: 'Look at both.' }],
+): Promise<Json> {
+  const response = await fetch(`${v1}/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'user-agent': agent },
+    body: JSON.stringify({ model: 'deep-thinker', messages }),
+  })
+  return recordOf(Object(await response.json()).choices[0].message)
+}
+const { text: thought } = thinkers['deep-thinker']?.thought ?? {}
+const generateText = 'ai/7.0.173 ai-sdk-provider-utils/5.0.81'
+
 test('generateText of the AI SDK gets thinking under both names', async () => {
-  const send = async (agent: string) => {
-    const response = await fetch(`${v1}/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'user-agent': agent },
-      body: JSON.stringify({
-        model: 'deep-thinker',
-        messages: [{ role: 'user', content: 'Look at both.' }],
-      }),
-    })
-    const message: unknown = Object(await response.json()).choices[0].message
-    return [recordOf(message).reasoning_content, recordOf(message).reasoning]
-  }
-  const { text } = thinkers['deep-thinker']?.thought ?? {}
-  expect(await send('ai/7.0.173 ai-sdk/provider-utils/4.0.56')).toEqual([text, text])
-  expect(await send('curl/8')).toEqual([text, undefined])
+  const both = { reasoning_content: thought, reasoning: thought }
+  expect(await messageFor(generateText)).toMatchObject(both)
+  const marked = { type: 'text', text: 'Look.', cache_control: { type: 'ephemeral' } }
+  expect(await messageFor(generateText, [{ role: 'user', content: [marked] }])).toMatchObject(both)
+  const { reasoning_content: text, reasoning } = await messageFor('curl/8')
+  expect([text, reasoning]).toEqual([thought, undefined])
+})
+
+const url = `data:image/png;base64,${png}`
+const look = { type: 'text', text: 'Look.' }
+const call = { id: 'abcdefghi', type: 'function', function: { name: 'look', arguments: '{}' } }
+
+test.each<[string, ...object[]]>([
+  ['a text alone', { role: 'user', content: [look] }],
+  ['an image', { role: 'user', content: [look, { type: 'image_url', image_url: url }] }],
+  [
+    'a result',
+    { role: 'user', content: [look, look] },
+    { role: 'assistant', content: '', tool_calls: [call] },
+    { role: 'tool', name: 'look', tool_call_id: call.id, content: 'saw one' },
+  ],
+])('generateText with Mistral gets thinking as a part: %s', async (_, ...messages) => {
+  const { content } = await messageFor(generateText, messages)
+  expect(content).toMatchObject([{ type: 'thinking', thinking: [{ type: 'text', text: thought }] }])
+})
+
+test.each([
+  ['ai-sdk-groq/4.0.84 ai-sdk-provider-utils/5.0.81', { reasoning: thought }],
+  ['ai-sdk/groq/3.0.1 ai-sdk/provider-utils/4.0.56', { reasoning: thought }],
+  ['ai-sdk-mistral/4.0.87 ai-sdk-provider-utils/5.0.81', { content: [{ type: 'thinking' }] }],
+])('%s gets thinking where it looks', async (agent, message) => {
+  expect(await messageFor(agent)).toMatchObject(message)
 })
