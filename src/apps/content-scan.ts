@@ -21,6 +21,8 @@ export interface ContentInspection extends Omit<
   'scan' | 'references' | 'uses' | 'credentials'
 > {
   scan: ContentScan
+  /** The compressed archive of a pack. */
+  gzip?: Uint8Array
   /** The uses of `service`. */
   uses?: PageUses | undefined
   /** The libraries that a page gets. */

@@ -1,7 +1,6 @@
-import { promisify } from 'node:util'
-
 import { and, asc, eq, gt, lte, sql } from 'drizzle-orm'
 
+import { brotli, gzip } from '../kernel/compress.ts'
 import type { AppContext } from '../kernel/context.ts'
 import type { Db } from '../kernel/db/engine.ts'
 import { ApiError } from '../kernel/errors.ts'
@@ -197,7 +196,8 @@ export async function storePage(
   inspection: ContentInspection,
   { folder = null, page = null }: Partial<Pick<Version, 'folder' | 'page'>> = {},
 ): Promise<StoredPage> {
-  const { identity, gzip = new Uint8Array(), br = new Uint8Array() } = inspection
+  const { identity, gzip: archive } = inspection
+  const { gzip = none, br = none } = archive ? { gzip: archive } : await compressPage(identity)
   const pack = await ctx.storage.put(Buffer.concat([identity, gzip, br]))
   return {
     sha256: inspection.sha256,
@@ -214,6 +214,19 @@ export async function storePage(
   }
 }
 
+const none = new Uint8Array()
+const compressedBytesMin = 1_024
+const firstQuality = 5
+const bestQuality = 11
+
+/** Compresses a page. Leaves out variants that are not smaller. */
+async function compressPage(identity: Uint8Array): Promise<Partial<PageBytes>> {
+  if (identity.byteLength < compressedBytesMin) return {}
+  const [br, gzipped] = await Promise.all([brotli(identity, firstQuality), gzip(identity)])
+  const isSmaller = (one: Uint8Array): boolean => one.byteLength < identity.byteLength
+  return { ...(isSmaller(br) && { br }), ...(isSmaller(gzipped) && { gzip: gzipped }) }
+}
+
 export async function readPage(ctx: AppContext, page: Pack): Promise<PageBytes> {
   const pack = await ctx.storage.read(page.pack)
   if (!pack) throw new Error(`the stored page ${page.pack} is missing`)
@@ -226,12 +239,10 @@ export async function readPage(ctx: AppContext, page: Pack): Promise<PageBytes> 
   }
 }
 
-const bestQuality = 11
-
 /** Pages that are replaced within this time are not worth the work. */
 const settledMs = 10 * minute
 
-/** Compresses one page with brotli level 11, which takes seconds. Returns whether there was one. */
+/** Compresses one page best, which takes seconds. Returns whether there was one. */
 export async function recompressOne(ctx: AppContext): Promise<boolean> {
   const [page] = await ctx.db.read
     .select()
@@ -247,15 +258,8 @@ export async function recompressOne(ctx: AppContext): Promise<boolean> {
     .orderBy(asc(versions.created))
     .limit(1)
   if (!page) return false
-  const { brotliCompress, constants } = await import('node:zlib')
-  const { identity, gzip = new Uint8Array() } = await readPage(ctx, page)
-  const params = {
-    [constants.BROTLI_PARAM_QUALITY]: bestQuality,
-    [constants.BROTLI_PARAM_LGWIN]: 22,
-    [constants.BROTLI_PARAM_SIZE_HINT]: Math.min(identity.byteLength, htmlBytesMax),
-  }
-  // Runs in the thread pool of the runtime and blocks no request.
-  const br = await promisify(brotliCompress)(identity, { params })
+  const { identity, gzip = none } = await readPage(ctx, page)
+  const br = await brotli(identity, bestQuality)
   const better = br.byteLength < page.brBytes
   const pack = better
     ? (await ctx.storage.put(Buffer.concat([identity, gzip, br]))).sha256

@@ -1,7 +1,6 @@
-import { promisify } from 'node:util'
-
 import { Value } from '@sinclair/typebox/value'
 
+import { brotli } from '../../kernel/compress.ts'
 import type { AppContext } from '../../kernel/context.ts'
 import { ApiError, isApiError, rejectRequest } from '../../kernel/errors.ts'
 import { fileProblem, readBodyBytes } from '../../kernel/http/body.ts'
@@ -227,13 +226,8 @@ async function compressFile(
   bytes: Uint8Array,
 ): Promise<{ br?: Uint8Array; zstd?: Uint8Array }> {
   if (bytes.length < bytesMin || compressed.test(type)) return {}
-  const { brotliCompress, constants } = process.getBuiltinModule('node:zlib')
-  const params = {
-    [constants.BROTLI_PARAM_QUALITY]: bytes.length > fastBytes ? 5 : 9,
-    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
-  }
   const [br, zstd] = await Promise.all([
-    promisify(brotliCompress)(bytes, { params }),
+    brotli(bytes, bytes.length > fastBytes ? 5 : 9),
     Bun.zstdCompress(bytes, { level: zstdLevel }),
   ])
   const isWorth = (one: Uint8Array): boolean => one.length < bytes.length * ratioMax

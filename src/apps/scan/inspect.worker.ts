@@ -10,9 +10,5 @@ self.onmessage = (event: MessageEvent<OwnBytes>) => {
   } catch (error) {
     reply = { error: String(error) }
   }
-  self.postMessage(reply, 'error' in reply ? [] : buffersOf(reply.result))
-}
-
-function buffersOf({ identity, br, gzip }: Inspection): ArrayBuffer[] {
-  return [identity, br, gzip].flatMap((bytes) => (bytes ? [bytes.buffer] : []))
+  self.postMessage(reply, 'error' in reply ? [] : [reply.result.identity.buffer])
 }

@@ -106,17 +106,12 @@ function hit(name: string, at: number): Hit {
   return { code: 'secret.leak', at, help }
 }
 
-const compressBytesMin = 1_024
-const brotliQuality = 5
-const gzipLevel = 6
-
 /** Bytes with their own buffer, so that they can be transferred between threads. */
 export type OwnBytes = Uint8Array<ArrayBuffer>
 
 /**
  * Everything that is derived from a page's bytes: the safety check, the `<title>` (at most 80
- * characters), the SHA-256 in hex, the requested assets, and the bytes to serve. `br` and `gzip`
- * are present only when they are smaller.
+ * characters), the SHA-256 in hex, and the requested assets.
  */
 export interface Inspection {
   scan: Scan
@@ -130,8 +125,6 @@ export interface Inspection {
   /** The finding that holds where the page or a script of its folder shares data. */
   credentials?: Finding | undefined
   identity: OwnBytes
-  br?: OwnBytes
-  gzip?: OwnBytes
 }
 
 /** Inspects a page on the calling thread: about 3 ms for 20 KB, 500 ms for 4 MB. */
@@ -158,29 +151,12 @@ function createInspection(identity: OwnBytes, text: string, page: Page): Inspect
     uses: findUses(text),
     credentials: credentialFinding(page),
     identity,
-    ...compressed(identity),
   }
 }
 
 function credentialFinding(page: Page): Finding | undefined {
   const hit = findCredentialField(page)
   return hit && toScan(page.html, [hit]).findings[0]
-}
-
-function compressed(identity: OwnBytes): { br?: OwnBytes; gzip?: OwnBytes } {
-  if (identity.byteLength < compressBytesMin) return {}
-  // An import would embed the bytecode of Node's streams in the binary.
-  const { brotliCompressSync, constants } = process.getBuiltinModule('node:zlib')
-  const params = {
-    [constants.BROTLI_PARAM_QUALITY]: brotliQuality,
-    [constants.BROTLI_PARAM_SIZE_HINT]: identity.byteLength,
-  }
-  const br = new Uint8Array(brotliCompressSync(identity, { params }))
-  const gzip = new Uint8Array(Bun.gzipSync(identity, { level: gzipLevel }))
-  return {
-    ...(br.byteLength < identity.byteLength ? { br } : {}),
-    ...(gzip.byteLength < identity.byteLength ? { gzip } : {}),
-  }
 }
 
 /** Returns a title as one line without control characters; undefined when empty. */

@@ -4,7 +4,7 @@ export type Effect = 'block' | 'unlist' | 'warn'
  * Version of the safety check. Raise it with every change of its findings: maintenance then rescans
  * the pages of earlier versions in small batches.
  */
-export const rulesVersion = 17
+export const rulesVersion = 18
 
 /**
  * The rules of the safety check: the code, its effect (`block`: not hosted, `unlist`: hosted but

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 
+import { brotli } from '../../kernel/compress.ts'
 import { bytesOf, createEntity, type Entity } from '../../kernel/http/entity.ts'
 import { sha256 } from '../../kernel/ids.ts'
 import { lazy } from '../../kernel/lazy.ts'
@@ -103,11 +104,5 @@ export class LibraryFiles {
 async function compressed({ type, content, br }: LibraryContent): Promise<{ br?: Uint8Array }> {
   if (br) return { br }
   if (!/javascript|css|json|svg|wasm/.test(type)) return {}
-  const { brotliCompress, constants } = process.getBuiltinModule('node:zlib')
-  const { promisify } = process.getBuiltinModule('node:util')
-  const params = {
-    [constants.BROTLI_PARAM_QUALITY]: quality,
-    [constants.BROTLI_PARAM_SIZE_HINT]: content.byteLength,
-  }
-  return { br: await promisify(brotliCompress)(content, { params }) }
+  return { br: await brotli(content, quality) }
 }

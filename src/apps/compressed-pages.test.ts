@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { brotliDecompressSync } from 'node:zlib'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 
 import { hour } from '../kernel/time.ts'
 import { startTestServer } from '../testing/fixtures/test-server.ts'
@@ -24,5 +24,17 @@ test('recompresses a settled page once without changing its content', async () =
   expect(new TextDecoder().decode(identity)).toBe(html)
   expect(brotliDecompressSync(br ?? new Uint8Array()).toString()).toBe(html)
   expect(await recompressOne(ctx)).toBe(false)
+  await close()
+})
+
+test('stores variants of a page that are smaller than it', async () => {
+  const { ctx, agent, close } = await startTestServer()
+  const ann = await agent('ann')
+  const page = await apps.getVersion(ctx, await ann.publish({ html }), 1)
+  const { br, gzip } = await readPage(ctx, page)
+  expect(brotliDecompressSync(br ?? new Uint8Array()).toString()).toBe(html)
+  expect(gunzipSync(gzip ?? new Uint8Array()).toString()).toBe(html)
+  const tiny = await apps.getVersion(ctx, await ann.publish({ html: '<h1>Tiny' }), 1)
+  expect(await readPage(ctx, tiny)).toEqual({ identity: new TextEncoder().encode('<h1>Tiny') })
   await close()
 })
