@@ -124,7 +124,7 @@ const UsageGroupsSchema = Type.Object({ data: Type.Array(UsageGroupRowSchema) })
  * `page_count` is the page size). Throws `bad_request` for an invalid time or model id.
  */
 export async function findHistory(ctx: AppContext, account: string, query: HistoryQuery) {
-  const { page = 1, page_count = historyPageDefault, from, to, model } = query
+  const { page = 1, page_count = historyPageDefault, model } = query
   if (model !== undefined && !isPlainLine(model, modelIdCharsMax)) {
     throw invalidField(
       'model',
@@ -137,11 +137,22 @@ export async function findHistory(ctx: AppContext, account: string, query: Histo
     page: requireWhole('page', page, historyPagesMax),
     size,
     ...(model !== undefined && { model }),
-    ...(from !== undefined && { from: parseTime(from, 'from').start }),
-    ...(to !== undefined && { to: parseTime(to, 'to').end }),
+    ...parsePeriod(query),
   })
   return { data: rows.map(presentUse), page, page_count, total }
 }
+
+/** A period in milliseconds, both ends inclusive. */
+export interface Period {
+  from?: number
+  to?: number
+}
+
+/** Parses the period of a query; a date in `to` includes the whole day. Throws `bad_request`. */
+export const parsePeriod = ({ from, to }: Pick<HistoryQuery, 'from' | 'to'>): Period => ({
+  ...(from !== undefined && { from: parseTime(from, 'from').start }),
+  ...(to !== undefined && { to: parseTime(to, 'to').end }),
+})
 
 const timePattern =
   /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?)?$/
@@ -237,9 +248,7 @@ async function sumUsage(
 ): Promise<{ data: UsageGroupRow[] }> {
   const fields = readFields(query.group_by ?? 'day')
   const now = ctx.clock.now()
-  const from =
-    query.from === undefined ? now - defaultDays * day : parseTime(query.from, 'from').start
-  const to = query.to === undefined ? now : parseTime(query.to, 'to').end
+  const { from = now - defaultDays * day, to = now } = parsePeriod(query)
   const ofKeys = fields.some((field) => isKeyField(field))
   const read: UsageField[] = usageFields.filter(
     (field) => fields.includes(field) || (ofKeys && field === 'key'),

@@ -1,4 +1,4 @@
-import { and, count, desc, eq, gt, gte, inArray, lt, max, notLike, sql } from 'drizzle-orm'
+import { and, count, desc, eq, gt, gte, inArray, lt, lte, max, notLike, sql } from 'drizzle-orm'
 
 import type { Db, Engine } from '../../kernel/db/engine.ts'
 import { hasRows, sumOf } from '../../kernel/db/query.ts'
@@ -257,22 +257,36 @@ export async function listDailyIncome(
 
 export type Entry = typeof entries.$inferSelect
 
+interface EntriesPage {
+  before?: number | undefined
+  from?: number
+  to?: number
+  limit: number
+}
+
 /**
- * Returns at most `limit` entries of an account, newest first, with numbers below `before`. The
- * `number` of the last entry is the `before` of the next page.
+ * Returns at most `limit` entries of an account, newest first, with numbers below `before`, from
+ * `from` to `to` in milliseconds, both inclusive. The `number` of the last entry is the `before` of
+ * the next page.
  */
 export function listEntries(
   ctx: { db: Engine },
   owner: Owner,
-  page: { before?: number | undefined; limit: number },
+  { before, from, to, limit }: EntriesPage,
 ): Promise<Entry[]> {
-  const own = eq(entries.account, accountOf(owner))
   return ctx.db.read
     .select()
     .from(entries)
-    .where(page.before === undefined ? own : and(own, lt(entries.number, page.before)))
+    .where(
+      and(
+        eq(entries.account, accountOf(owner)),
+        before === undefined ? undefined : lt(entries.number, before),
+        from === undefined ? undefined : gte(entries.at, from),
+        to === undefined ? undefined : lte(entries.at, to),
+      ),
+    )
     .orderBy(desc(entries.number))
-    .limit(Math.min(page.limit, csvRowsMax))
+    .limit(Math.min(limit, csvRowsMax))
 }
 
 /** Returns whether an account has ever held credits that are not free ones. */

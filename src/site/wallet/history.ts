@@ -1,8 +1,10 @@
+import { ledgerCsv } from '../../apps/me/statements/operations.ts'
 import { listUsedModels } from '../../gateway/models/spending.ts'
 import {
   findHistory,
   formatHistory,
   type HistoryQuery,
+  parsePeriod,
   type UsageRow,
 } from '../../gateway/usage/operations.ts'
 import type { Config } from '../../kernel/config/settings.ts'
@@ -64,11 +66,16 @@ const rowsShown = 50
 type KeyNames = Map<string, string | null>
 
 type HistoryFilters = Pick<HistoryQuery, 'model' | 'from' | 'to'>
+type PeriodFilters = Omit<HistoryFilters, 'model'>
 
 /** Reads the filters; forms send empty fields. */
+const readPeriod = (query: URLSearchParams): PeriodFilters => {
+  const [from, to] = [query.get('from'), query.get('to')]
+  return { ...(from && { from }), ...(to && { to }) }
+}
 const readFilters = (query: URLSearchParams): HistoryFilters => {
-  const [model, from, to] = ['model', 'from', 'to'].map((name) => query.get(name))
-  return { ...(model && { model }), ...(from && { from }), ...(to && { to }) }
+  const model = query.get('model')
+  return { ...(model && { model }), ...readPeriod(query) }
 }
 
 /** Reads the newest rows, up to the limit of a CSV file. Throws `bad_request`. */
@@ -151,22 +158,28 @@ const dateField = (name: string, label: string, value: string | undefined): Html
     ><span>${label}</span><input type="date" name="${name}" value="${value?.slice(0, 10)}"
   /></label>`
 
-function filterForm({ model, from, to }: HistoryFilters, models: string[]): Html {
+function filterForm({ model, ...period }: HistoryFilters, models: string[]): Html {
   const all = model === undefined || models.includes(model) ? models : [model, ...models]
   const options = [['', t('All models')], ...all.map((id) => [id, id] as const)] as const
   return html`<form class="filters" action="/wallet/history">
     ${selectField({ label: t('Model'), name: 'model', value: model ?? '', options })}
-    ${dateField('from', t('From'), from)}${dateField('to', t('To'), to)}${button(t('Show'), 'quiet')}
+    ${periodFields(period)}
   </form>`
 }
 
+const periodFields = ({ from, to }: PeriodFilters): Html =>
+  html`${dateField('from', t('From'), from)}${dateField('to', t('To'), to)}${button(t('Show'), 'quiet')}`
+
+const noMatches = (title: string, path: string): Html =>
+  emptyState(
+    title,
+    t('Change or clear the filters.'),
+    html`<a class="button quiet" href="${path}">Clear filters</a>`,
+  )
+
 const noRequests = (isFiltered: boolean): Html =>
   isFiltered
-    ? emptyState(
-        t('No matching requests'),
-        t('Change or clear the filters.'),
-        html`<a class="button quiet" href="/wallet/history">Clear filters</a>`,
-      )
+    ? noMatches(t('No matching requests'), '/wallet/history')
     : emptyState(
         t('No usage yet'),
         t('Requests to models appear here with their tokens and costs.'),
@@ -240,18 +253,38 @@ export const historyRoutes = (ctx: AppContext, layout: Layout) =>
     .get('/wallet/ledger', ({ input }) =>
       userPage(input, (req) => ledgerPage(ctx, ownerOf(req), req.query)),
     )
+    .get('/wallet/ledger.csv', ({ input }) =>
+      requireUser(input, async (req) => {
+        const page = { ...parsePeriod(readPeriod(req.query)), limit: csvRowsMax }
+        const rows = await listEntries(ctx, ownerOf(req), page)
+        return toResponse(ctx, req.request, ledgerCsv(rows))
+      }),
+    )
 
-/** Renders all transactions, newest first. Throws `bad_request` for a cursor of another list. */
+/** Renders the transactions, newest first. Throws `bad_request` for a cursor of another list. */
 async function ledgerPage(ctx: AppContext, owner: Owner, query: URLSearchParams): Promise<Page> {
-  const rows = await listEntries(ctx, owner, { before: numberCursor(query), limit: rowsShown + 1 })
+  const filters = readPeriod(query)
+  const isFiltered = Object.keys(filters).length > 0
+  const rows = await listEntries(ctx, owner, {
+    ...parsePeriod(filters),
+    before: numberCursor(query),
+    limit: rowsShown + 1,
+  })
   const { page, next } = takePage(rows, rowsShown, (entry) => makeCursor(entry.number))
-  const none = emptyState(
-    t('No transactions yet'),
-    t('Added credits, transfers to agents and gateway spending appear here.'),
-  )
+  const none = isFiltered
+    ? noMatches(t('No matching transactions'), '/wallet/ledger')
+    : emptyState(
+        t('No transactions yet'),
+        t('Added credits, transfers to agents and gateway spending appear here.'),
+      )
+  const download = html`<div class="head">
+    <a href="${withQuery('/wallet/ledger.csv', filters)}" download>CSV</a>
+  </div>`
   const main = html`<h1>Transactions</h1>
     <p class="lead">Every change of this wallet, with the balance after it.</p>
-    ${walletTabs(ctx.config, '/wallet/ledger')} ${ledgerTable(page, none)}
-    ${cursorPager(query, '/wallet/ledger', next)}`
+    ${walletTabs(ctx.config, '/wallet/ledger')}
+    ${(isFiltered || page.length > 0) && html`<form class="filters" action="/wallet/ledger">${periodFields(filters)}</form>`}
+    ${page.length > 0 && download} ${ledgerTable(page, none)}
+    ${cursorPager(query, '/wallet/ledger', next, filters)}`
   return { title: t('Transactions'), main }
 }

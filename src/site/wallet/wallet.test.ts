@@ -12,7 +12,7 @@ import {
   signUp,
 } from '../../testing/fixtures/form-browser.ts'
 import { fund, getPerson } from '../../testing/fixtures/people.ts'
-import { type Shown, shownPage } from '../../testing/fixtures/shown-page.ts'
+import { shownPage } from '../../testing/fixtures/shown-page.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 
 const chat = { model: 'demo/chat', messages: [{ role: 'user', content: 'Ahoy' }], max_tokens: 5 }
@@ -35,10 +35,6 @@ async function newKey(values: Record<string, string>): Promise<string> {
   const made = await keys(values)
   return /gk_[A-Za-z0-9]{40}/.exec(String(made.body))?.[0] ?? ''
 }
-
-/** Returns the exact amount of a cell, which shows on hover. */
-const exactAmountOf = (cell: Shown): string =>
-  cell.allByText(cell.text)[0]?.attribute('title') ?? ''
 
 /** Submits the settings of a key. */
 const edit = (prefix: string, values: Record<string, string>, browser = olga) =>
@@ -319,59 +315,16 @@ test('pages and filters usage and exports the CSV of the API', async () => {
   expect(await cy.read('/wallet/history')).not.toContain('m/odd')
 })
 
-test('pages the transactions', async () => {
-  const dee = await signUp(t, 'deedee')
-  expect(await dee.read('/wallet/ledger')).toContain('No transactions yet')
-  await wallet('deedee', 1n)
-  const made = await dee.fill('/wallet', '/wallet/keys', { name: 'a' })
-  const key = /gk_[A-Za-z0-9]{40}/.exec(String(made.body))?.[0]
-  for (let at = 0; at < 55; at += 1) {
-    await t.request('POST', '/chat/completions', { key, body: chat, from: `192.0.2.${at}` })
-  }
-  const first = await dee.show('/wallet/ledger')
-  expect(first.text).toContain('4 May 2026, 12:00 UTC chat demo/chat')
-  // The amounts add up as they are shown.
-  const column = (name: string): number[] =>
-    first.column(name).map(({ text }) => Math.round(Number(text.replaceAll(',', '')) * 1e6))
-  const [amounts, left] = [column('Credits'), column('Balance')]
-  for (const [at, amount] of amounts.slice(0, -1).entries()) {
-    expect(left[at]).toBe((left[at + 1] ?? 0) + amount)
-  }
-  expect(first.column('Type').filter(({ text }) => text.startsWith('chat'))).toHaveLength(50)
-  const second = await dee.show(first.byRole('link', 'Show more').attribute('href') ?? '')
-  expect(second.allByText('chat')).toHaveLength(5)
-  expect(second.text).toContain('grant +1,000')
-  expect((await dee.open('/wallet/ledger?cursor=odd')).status).toBe(400)
-})
-
-test('names the kinds of transactions in the language of their reader', async () => {
-  const ida = await signUp(t, 'ida')
-  await wallet('ida', 2n)
-  expect((await ida.show('/wallet/ledger')).names('cell')).toContain('grant')
-  ida.set('language', 'de')
-  expect((await ida.show('/wallet/ledger')).names('cell')).toContain('Vergabe')
-})
-
-test('formats large amounts exactly', async () => {
-  const max = await signUp(t, 'maximilian')
-  await wallet('maximilian', 999_999n)
-  const made = await max.fill('/wallet', '/wallet/keys', { name: 'a' })
-  const key = /gk_[A-Za-z0-9]{40}/.exec(String(made.body))?.[0]
-  await t.request('POST', '/chat/completions', { key, body: chat })
-  const [left] = (await max.show('/wallet/ledger')).column('Balance')
-  expect(left && exactAmountOf(left)).toMatch(
-    /^999,998,999\.99\d{1,4} credits, \$999,998\.99999\d+$/,
-  )
-  expect(left?.text).toBe('999,998,999.9995')
-  // The header adds the balance of the agent that came with the account.
-  const balance = (await max.show('/wallet')).byRole('link', /^Balance: /)
-  expect(balance.attribute('title')).toMatch(
-    /^Your wallet and agents together: [\d,]+\.99\d{1,4} credits, \$[\d,.]+$/,
-  )
-})
-
 test('requires a session and explains how to add credits', async () => {
-  for (const path of ['', '/history', '/history.csv', '/ledger', '/playground', '/playground/x']) {
+  for (const path of [
+    '',
+    '/history',
+    '/history.csv',
+    '/ledger',
+    '/ledger.csv',
+    '/playground',
+    '/playground/x',
+  ]) {
     const response = await t.request('GET', `/wallet${path}`, { headers: { origin } })
     expect([path, response.status]).toEqual([path, 303])
     expect(response.headers.get('location')).toStartWith('/sign-in')

@@ -11,7 +11,7 @@ import {
 } from '../../../kernel/cursor.ts'
 import { rejectRequest } from '../../../kernel/errors.ts'
 import { ListQuery, NextSchema } from '../../../kernel/http/list-query.ts'
-import { csv } from '../../../kernel/http/outcome.ts'
+import { type Content, csv } from '../../../kernel/http/outcome.ts'
 import { csvRowsMax } from '../../../kernel/limits.ts'
 import { type NanoUsd, toCredits } from '../../../kernel/money.ts'
 import {
@@ -212,6 +212,12 @@ export const presentEntry = (entry: Entry): LedgerEntryBody => ({
   item: entry.item,
 })
 
+/** Returns entries as a CSV file. */
+export const ledgerCsv = (entries: Entry[]): Content => {
+  const columns = ['id', 'at', 'kind', 'credits', 'balance', 'ref', 'item'] as const
+  return csv('ledger', formatCsv(columns, entries.map(presentEntry)))
+}
+
 const getLedger = operation({
   id: 'get_ledger',
   route: 'GET /me/ledger',
@@ -235,9 +241,7 @@ const getLedgerCsv = operation({
   access: agent,
   output: { 200: CsvSchema },
   async run(ctx, { caller }) {
-    const columns = ['id', 'at', 'kind', 'credits', 'balance', 'ref', 'item'] as const
-    const rows = await listLedger(ctx, caller.agent, { limit: csvRowsMax })
-    return csv('ledger', formatCsv(columns, rows))
+    return ledgerCsv(await listEntries(ctx, agentOwner(caller.agent.id), { limit: csvRowsMax }))
   },
 })
 
