@@ -26,10 +26,11 @@ import {
 } from './thinking.ts'
 
 /**
- * The client's API: OpenAI's; Groq's, whose clients know thinking by another name; one of both, for
- * the AI SDK, whose whole requests do not say of which provider they are; OpenRouter's, which has
- * more fields for it; or Mistral's, whose clients read thinking from the content, each
- * tool call from one chunk, and the usage of every stream from its last chunk.
+ * The client's API: OpenAI's; Groq's, whose clients know thinking by another name, and the usage of
+ * streams in another place; one with both names, for the AI SDK, whose whole requests do not say of
+ * which provider they are; OpenRouter's, which has more fields for it, and usage in every stream;
+ * or Mistral's, whose clients read thinking from the content, each tool call from one chunk, and
+ * the usage of every stream from its last chunk.
  */
 export type Flavor = 'openai' | 'groq' | 'ai-sdk' | 'openrouter' | 'mistral'
 

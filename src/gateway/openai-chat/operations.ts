@@ -46,7 +46,7 @@ export const completeChat = (
             provider,
             id,
             created,
-            wantsUsage,
+            wantsUsage: wantsUsage || flavor === 'openrouter',
             hasFunctions,
             flavor,
           }),

@@ -1,4 +1,4 @@
-import { isRecord, itemsOf, type Json } from '../../kernel/schema.ts'
+import { isRecord, itemsOf, type Json, recordOf } from '../../kernel/schema.ts'
 import type {
   CallEvent,
   ChatEvent,
@@ -22,6 +22,7 @@ import {
 import type { Usage } from '../models/usage.ts'
 import { toOpenRouterError } from '../openrouter/client-api.ts'
 import { toFunctionCalls } from './functions.ts'
+import { HeldChunks } from './held-chunks.ts'
 import {
   type ChatWriterOptions,
   finishReasons,
@@ -32,7 +33,6 @@ import {
   writeCitation,
   writeUsage,
 } from './message.ts'
-import { MistralChunks } from './mistral-chunks.ts'
 import { passCompletion, PassedChunks, withDetails } from './pass.ts'
 import { StreamedThoughts } from './streamed-thoughts.ts'
 import { blocksField, callDetail, textDetail, thinkingPart, writeDetails } from './thinking.ts'
@@ -78,14 +78,14 @@ class ChatWriter implements StreamWriter {
   private readonly passed: PassedChunks
   /** The custom calls, by choice and call. */
   private readonly custom = new Set<string>()
-  private readonly held: MistralChunks | undefined
+  private readonly held: HeldChunks | undefined
   private hasEnded = false
 
   constructor(private readonly options: ChatWriterOptions) {
     const { id, created, model, flavor } = options
     this.head = { id, object: 'chat.completion.chunk', created, model, ...ownHead(options) }
     this.passed = new PassedChunks(options, this.thoughts)
-    if (flavor === 'mistral') this.held = new MistralChunks()
+    if (flavor === 'mistral' || flavor === 'groq') this.held = new HeldChunks(flavor === 'mistral')
   }
 
   write(events: readonly ChatEvent[]): Uint8Array {
@@ -133,7 +133,12 @@ class ChatWriter implements StreamWriter {
     const ending = this.held.end(this.head)
     const last = ending.pop() ?? { ...this.head, choices: [] }
     const usage = writeUsage(this.ownUsage, final)
-    return joined([...ending.map(encodeEvent), encodeEvent({ ...last, usage }), doneMark])
+    const { flavor, wantsUsage } = this.options
+    // Groq's clients know this place only, unless they ask for OpenAI's.
+    const x_groq = { ...recordOf(last.x_groq), usage }
+    const report = wantsUsage ? [{ ...this.head, choices: [], usage }] : []
+    const closing = flavor === 'mistral' ? [{ ...last, usage }] : [{ ...last, x_groq }, ...report]
+    return joined([...[...ending, ...closing].map(encodeEvent), doneMark])
   }
 
   fail(error: Json): Uint8Array {

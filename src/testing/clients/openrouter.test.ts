@@ -84,6 +84,8 @@ test('a stream has the same id in each chunk, and ends with a numeric error when
   )
   const { data } = await client.generations.getGeneration({ id: String(chunks[0]?.id) })
   expect(data.totalCost).toBeGreaterThan(0)
+  // It ends with the usage, which OpenRouter sends unasked.
+  expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { cost: data.totalCost } })
   const broken = await streamed('fake/error-event')
   expect(broken.at(-1)).toMatchObject({
     error: { code: 502, message: expect.stringContaining('charged') },

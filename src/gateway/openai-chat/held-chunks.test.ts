@@ -5,6 +5,7 @@ import { createGatewayUser } from '../../testing/fixtures/gateway.ts'
 import { startTestServer } from '../../testing/fixtures/test-server.ts'
 import { bytesOf, encodeEvent, EventReader } from '../events.ts'
 import { createUsage } from '../models/usage.ts'
+import type { Flavor } from './message.ts'
 import { createChatReader } from './read.ts'
 import { createChatClient } from './write.ts'
 
@@ -17,9 +18,13 @@ const part = (index: number, called: object, id?: string) => ({
 
 const usage = createUsage({ prompt: 1, completion: 2 })
 
-/** Returns what Mistral's client gets: of an upstream with its API, or with another one. */
-async function convert(events: (Uint8Array | string)[], isPassed = true): Promise<string> {
-  const options = { model: 'm', id: 'c', created: 1, wantsUsage: false, flavor: 'mistral' } as const
+/** Returns what a client gets, from an upstream with the chat API or another one. */
+async function convert(
+  events: (Uint8Array | string)[],
+  isPassed = true,
+  { flavor = 'mistral', wantsUsage = false }: { flavor?: Flavor; wantsUsage?: boolean } = {},
+): Promise<string> {
+  const options = { model: 'm', id: 'c', created: 1, wantsUsage, flavor }
   const writer = createChatClient(options).createWriter()
   const reader = createChatReader()
   const stream = await new Blob(events).bytes()
@@ -67,6 +72,23 @@ test.each([true, false])(
     expect(text).toContain('Hm.')
     if (isPassed) expect(text).toContain(': comment\n\n')
     expect(text).toEndWith('data: [DONE]\n\n')
+  },
+)
+
+test.each([true, false])(
+  "Groq's clients get the usage in the chunk that ends the choice (passed: %p)",
+  async (isPassed) => {
+    const chunks = dataOf(await convert(interleaved, isPassed, { flavor: 'groq' }))
+    const counts = { prompt_tokens: 1, completion_tokens: 2 }
+    expect(chunks.at(-1)).toMatchObject({
+      choices: [{ index: 0, finish_reason: 'tool_calls' }],
+      x_groq: { usage: counts },
+    })
+    expect(chunks.filter(({ usage: own }) => own)).toEqual([])
+    const pieces = chunks.flatMap((one) => Object(one).choices[0].delta.tool_calls ?? [])
+    expect(pieces.length).toBeGreaterThan(2)
+    const both = await convert(interleaved, isPassed, { flavor: 'groq', wantsUsage: true })
+    expect(dataOf(both).at(-1)).toMatchObject({ choices: [], usage: counts })
   },
 )
 

@@ -3,17 +3,20 @@ import { type ChatEvent, gather } from '../conversation/chat-event.ts'
 import { writeWholeCall } from './message.ts'
 
 /**
- * Holds back what Mistral's clients read from the chunk that ends a choice: its calls, each of them
- * whole, and the usage.
+ * Holds back the chunk that ends a choice, from which Groq's and Mistral's clients read the usage.
+ * Those of Mistral also read its calls there, each of them whole.
  */
-export class MistralChunks {
-  /** The steps of all calls. */
+export class HeldChunks {
+  /** The steps of all calls that are held back. */
   private readonly calls: ChatEvent[] = []
   /** The choices whose calls are among the chunks. */
   private readonly written = new Set<number>()
   private readonly ending: Json[] = []
 
+  constructor(private readonly holdsCalls: boolean) {}
+
   add(events: readonly ChatEvent[]): void {
+    if (!this.holdsCalls) return
     this.calls.push(...events.filter(({ type }) => type === 'call' || type === 'arguments'))
   }
 
@@ -23,7 +26,7 @@ export class MistralChunks {
     const ended = choices.filter(({ finish_reason: reason }) => reason != null)
     if (ended.length > 0) this.ending.push({ ...chunk, choices: ended })
     const open = choices.filter(({ finish_reason: reason, delta }) => {
-      return reason == null && Object.keys(recordOf(delta)).length > 0
+      return reason == null && !(this.holdsCalls && Object.keys(recordOf(delta)).length === 0)
     })
     return open.length > 0 || choices.length === 0 ? { ...chunk, choices: open } : undefined
   }
@@ -38,6 +41,7 @@ export class MistralChunks {
   }
 
   private readChoice(choice: Json): Json {
+    if (!this.holdsCalls) return choice
     const { tool_calls: _, ...delta } = recordOf(choice.delta)
     const calls = choice.finish_reason == null ? {} : this.takeCalls(Number(choice.index ?? 0))
     return { ...choice, delta: { ...delta, ...calls } }
