@@ -87,9 +87,10 @@ export class PageSession {
     const slept = Bun.sleep(ms)
     const until = this.processes.cpuSeconds + ms / 1_000
     const expression = 'new Promise((done) => requestAnimationFrame(() => done()))'
+    // The app may replace its own functions, but not those of an isolated world.
+    const contextId = await this.untilHung(this.openWorld())
     for (let frames = 0; frames < framesOfTurn; frames += 1) {
-      // The wrapper shares the frames of the app, which may replace its own functions.
-      await this.untilHung(this.evaluate({ expression, awaitPromise: true }))
+      await this.untilHung(this.evaluate({ expression, awaitPromise: true, contextId }))
       if (this.processes.cpuSeconds > until) break
     }
     await slept
@@ -157,6 +158,13 @@ export class PageSession {
   /** Sends a command to the tab. */
   private send(method: string, params: Json): Promise<Json> {
     return this.untilHung(this.browser.devtools.send(method, params, this.session))
+  }
+
+  /** Opens a world of scripts beside that of the app. It has no id for an app that leaves. */
+  private async openWorld(): Promise<unknown> {
+    const { session, app: frameId } = this.frame
+    const world = this.browser.devtools.send('Page.createIsolatedWorld', { frameId }, session)
+    return (await world.catch(ignore))?.executionContextId
   }
 
   private evaluate(params: Json): Promise<unknown> {
@@ -297,8 +305,8 @@ class AppFrame {
   session = ''
   /** The JavaScript context of the app. */
   context = 0
+  app = ''
   private wrapper = ''
-  private app = ''
   private readonly starting = Promise.withResolvers<void>()
   private readonly loading = Promise.withResolvers<void>()
 

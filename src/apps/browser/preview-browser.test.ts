@@ -70,6 +70,12 @@ test.skipIf(!path).each([
   expect(warnings).toEqual([])
 })
 
+test.skipIf(!path)('a page that asks for no frames is looked at like another', async () => {
+  const seen = await look('<h1>x</h1><script>self.requestAnimationFrame = () => 0</script>')
+  expect([seen?.problems, seen?.screenshot !== undefined]).toEqual([[], true])
+  expect(warnings).toEqual([])
+})
+
 test.skipIf(!path)('waits for a page that draws late', async () => {
   const late = 'setTimeout(() => { document.body.textContent = "here" }, 4000)'
   expect((await look(`<script>${late}</script>`))?.problems).toEqual([])
