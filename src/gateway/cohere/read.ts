@@ -1,5 +1,11 @@
 import { asString, isRecord, type Json, recordOf, recordsIn } from '../../kernel/schema.ts'
-import { type ChatEvent, type EndReason, usageEvents } from '../conversation/chat-event.ts'
+import {
+  type ChatEvent,
+  citationEvents,
+  type EndReason,
+  startEvent,
+  usageEvents,
+} from '../conversation/chat-event.ts'
 import { JsonReader } from '../conversation/json-reader.ts'
 import { callIdOf } from '../conversation/tools.ts'
 import { CountReader, type ReportedUsage } from '../models/usage.ts'
@@ -40,7 +46,7 @@ export class CohereReader extends JsonReader {
   readJson(event: Json): ChatEvent[] {
     if (this.state === 'over') return []
     if (event.type === 'message-start') {
-      return [{ type: 'start', ...(typeof event.id === 'string' && { id: event.id }) }]
+      return [startEvent(event.id)]
     }
     if (event.type === 'message-end') return this.readEnd(recordOf(event.delta))
     // An error of the provider's HTTP API has only an id and a message.
@@ -73,7 +79,7 @@ export class CohereReader extends JsonReader {
     return [
       ...thinkingEvents(asString(thinking)),
       ...textEvents(asString(text) + asString(tool_plan), logprobs),
-      ...citationEvents(citations),
+      ...readCitations(citations),
       ...(call ? this.readCall(type === 'tool-call-start', index, call) : []),
     ]
   }
@@ -143,21 +149,12 @@ function readLogprob({ text, logprobs }: Json): Json {
 }
 
 /** Returns the citations of web pages. Others refer to documents that the client has. */
-function citationEvents(raw: unknown): ChatEvent[] {
+function readCitations(raw: unknown): ChatEvent[] {
   const citations = isRecord(raw) ? [raw] : recordsIn(raw)
   return citations.flatMap(({ start, end, sources }) =>
-    recordsIn(sources).flatMap(({ document, tool_output }): ChatEvent[] => {
+    recordsIn(sources).flatMap(({ document, tool_output }) => {
       const { url, title, text, snippet } = recordOf(document ?? tool_output)
-      if (typeof url !== 'string' || url === '') return []
-      const content = asString(text ?? snippet)
-      const citation = {
-        url,
-        title: asString(title) || url,
-        ...(content && { content }),
-        ...(typeof start === 'number' && { start }),
-        ...(typeof end === 'number' && { end }),
-      }
-      return [{ type: 'citation', choice, citation }]
+      return citationEvents(choice, { url, title, content: text ?? snippet, start, end })
     }),
   )
 }

@@ -1,4 +1,4 @@
-import type { Json } from '../../kernel/schema.ts'
+import { asString, type Json } from '../../kernel/schema.ts'
 import type { ReportedUsage } from '../models/usage.ts'
 import type { CallPart, ThinkingPart } from './chat-request.ts'
 import { endsThought } from './sealed-thought.ts'
@@ -95,6 +95,29 @@ export interface Choice {
 }
 
 export type OutputPart = { type: 'text' | 'refusal'; text: string } | ThinkingPart | CallPart
+
+/** Returns the first step of a response. `created`: Unix seconds. */
+export const startEvent = (id: unknown, created?: unknown): StartEvent => ({
+  type: 'start',
+  ...(typeof id === 'string' && id !== '' && { id }),
+  ...(typeof created === 'number' && created > 0 && { created }),
+})
+
+/** Returns the step of a citation; none for one without an address. */
+export function citationEvents(
+  choice: number,
+  { url, title, content, start, end }: { [field in keyof Citation]?: unknown },
+): ChatEvent[] {
+  if (typeof url !== 'string' || url === '') return []
+  const citation: Citation = {
+    url,
+    title: asString(title) || url,
+    ...(typeof content === 'string' && content !== '' && { content }),
+    ...(typeof start === 'number' && { start }),
+    ...(typeof end === 'number' && { end }),
+  }
+  return [{ type: 'citation', choice, citation }]
+}
 
 /** Returns the step of a usage; none for one without counts. */
 export const usageEvents = (usage: ReportedUsage | undefined): ChatEvent[] =>

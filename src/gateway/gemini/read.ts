@@ -1,5 +1,11 @@
 import { asString, isRecord, itemsOf, type Json, recordOf, recordsIn } from '../../kernel/schema.ts'
-import { type ChatEvent, type EndReason, usageEvents } from '../conversation/chat-event.ts'
+import {
+  type ChatEvent,
+  citationEvents,
+  type EndReason,
+  startEvent,
+  usageEvents,
+} from '../conversation/chat-event.ts'
 import { JsonReader } from '../conversation/json-reader.ts'
 import { callIdOf } from '../conversation/tools.ts'
 import { CountReader, type ReportedUsage } from '../models/usage.ts'
@@ -59,14 +65,7 @@ export class GenerateReader extends JsonReader {
   private start({ responseId, createTime }: Json): ChatEvent[] {
     if (this.isStarted) return []
     this.isStarted = true
-    const created = Math.floor(Date.parse(asString(createTime)) / 1_000)
-    return [
-      {
-        type: 'start',
-        ...(typeof responseId === 'string' && { id: responseId }),
-        ...(created > 0 && { created }),
-      },
-    ]
+    return [startEvent(responseId, Math.floor(Date.parse(asString(createTime)) / 1_000))]
   }
 
   private readCandidate(candidate: Json): ChatEvent[] {
@@ -137,11 +136,11 @@ export class GenerateReader extends JsonReader {
   /** Returns the pages of a search. A stream repeats them. */
   private readGrounding(choice: number, metadata: unknown): ChatEvent[] {
     const { urls } = this.stateOf(choice)
-    return recordsIn(recordOf(metadata).groundingChunks).flatMap(({ web }): ChatEvent[] => {
+    return recordsIn(recordOf(metadata).groundingChunks).flatMap(({ web }) => {
       const { uri, title } = recordOf(web)
       if (typeof uri !== 'string' || urls.has(uri)) return []
       urls.add(uri)
-      return [{ type: 'citation', choice, citation: { url: uri, title: asString(title) || uri } }]
+      return citationEvents(choice, { url: uri, title })
     })
   }
 }

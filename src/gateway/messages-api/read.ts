@@ -1,8 +1,9 @@
 import { asString, isRecord, type Json, lookUp, recordOf, recordsIn } from '../../kernel/schema.ts'
 import {
   type ChatEvent,
-  type Citation,
+  citationEvents,
   type EndReason,
+  startEvent,
   usageEvents,
 } from '../conversation/chat-event.ts'
 import type { StreamReader } from '../conversation/codec.ts'
@@ -26,7 +27,7 @@ export function readWhole(response: Json): ChatEvent[] {
     ...message.stop(index),
   ])
   return [
-    { type: 'start', ...(typeof id === 'string' && { id }) },
+    startEvent(id),
     ...steps,
     message.end(response),
     ...usageEvents(readUsage(recordOf(usage))),
@@ -76,10 +77,7 @@ class MessageReader extends JsonReader {
     // The output of this report is the first tokens only.
     const { output_tokens: _, ...input } = recordOf(usage)
     this.usage = input
-    return [
-      { type: 'start', ...(typeof id === 'string' && { id }) },
-      ...usageEvents(readUsage(input)),
-    ]
+    return [startEvent(id), ...usageEvents(readUsage(input))]
   }
 
   /** Reads a report of the whole message. A count of 0 or null does not replace an earlier one. */
@@ -180,16 +178,8 @@ function addArguments(block: Block, text: string): ChatEvent[] {
 }
 
 /** Reads a citation of a web page. Others have no address. */
-function readCitation({ url, source, title, cited_text: content }: Json): ChatEvent[] {
-  const address = asString(url) || asString(source)
-  if (!address) return []
-  const citation: Citation = {
-    url: address,
-    title: asString(title) || address,
-    ...(typeof content === 'string' && content !== '' && { content }),
-  }
-  return [{ type: 'citation', choice, citation }]
-}
+const readCitation = ({ url, source, title, cited_text: content }: Json): ChatEvent[] =>
+  citationEvents(choice, { url: url || source, title, content })
 
 /** Statuses of Anthropic's errors, which an event does not have. */
 const statuses: Record<string, number> = {

@@ -10,8 +10,9 @@ import {
 } from '../../kernel/schema.ts'
 import {
   type ChatEvent,
-  type Citation,
+  citationEvents,
   type EndReason,
+  startEvent,
   usageEvents,
 } from '../conversation/chat-event.ts'
 import type { StreamReader } from '../conversation/codec.ts'
@@ -75,18 +76,10 @@ class ChatReader extends JsonReader {
   private readHead(chunk: Json): ChatEvent[] {
     if (this.isStarted || !Array.isArray(chunk.choices)) return []
     this.isStarted = true
-    const { id, created } = chunk
     const extra: Json = {}
     for (const name of headFields) if (chunk[name] != null) extra[name] = chunk[name]
     const hasExtra = Object.keys(extra).length > 0
-    return [
-      {
-        type: 'start',
-        ...(typeof id === 'string' && id !== '' && { id }),
-        ...(typeof created === 'number' && { created }),
-        ...(hasExtra && { extra }),
-      },
-    ]
+    return [{ ...startEvent(chunk.id, chunk.created), ...(hasExtra && { extra }) }]
   }
 
   private readChoice(choice: Json, at: number): ChatEvent[] {
@@ -100,11 +93,11 @@ class ChatReader extends JsonReader {
   /** Reads Perplexity's pages, which each chunk repeats. */
   private readPages({ search_results: results, citations }: Json): ChatEvent[] {
     if (this.hasPages) return []
-    const pages = recordsIn(results).flatMap(({ url, title }) => toCitation({ url, title }))
-    const urls = itemsOf(citations).flatMap((url) => toCitation({ url }))
+    const pages = recordsIn(results).flatMap(({ url, title }) => citationEvents(0, { url, title }))
+    const urls = itemsOf(citations).flatMap((url) => citationEvents(0, { url }))
     const found = pages.length > 0 ? pages : urls
     this.hasPages = found.length > 0
-    return found.map((citation) => ({ type: 'citation', choice: 0, citation }))
+    return found
   }
 }
 
@@ -223,9 +216,10 @@ class ChoiceReader {
   }
 
   private readCitations(annotations: unknown): ChatEvent[] {
-    return recordsIn(annotations)
-      .flatMap(({ url_citation: cited }) => toCitation(recordOf(cited)))
-      .map((citation) => ({ type: 'citation', choice: this.choice, citation }))
+    return recordsIn(annotations).flatMap(({ url_citation: cited }) => {
+      const { url, title, content, start_index: start, end_index: end } = recordOf(cited)
+      return citationEvents(this.choice, { url, title, content, start, end })
+    })
   }
 
   private readCalls({ tool_calls, function_call }: Json): ChatEvent[] {
@@ -266,19 +260,6 @@ function numberCalls(message: Json): Json {
   // Some servers stream messages in place of deltas: an index is that of a call's next piece.
   if (indices.size === calls.length && !indices.has(undefined)) return message
   return { ...message, tool_calls: calls.map((call, index) => ({ ...call, index })) }
-}
-
-function toCitation({ url, title, content, start_index, end_index }: Json): Citation[] {
-  if (typeof url !== 'string' || url === '') return []
-  return [
-    {
-      url,
-      title: asString(title) || url,
-      ...(typeof content === 'string' && { content }),
-      ...(typeof start_index === 'number' && { start: start_index }),
-      ...(typeof end_index === 'number' && { end: end_index }),
-    },
-  ]
 }
 
 /** Reads the usage of a response or a chunk from every published place. */

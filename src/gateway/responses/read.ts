@@ -1,5 +1,10 @@
 import { asString, isRecord, type Json, recordOf, recordsIn } from '../../kernel/schema.ts'
-import { type ChatEvent, type Citation, usageEvents } from '../conversation/chat-event.ts'
+import {
+  type ChatEvent,
+  citationEvents,
+  startEvent,
+  usageEvents,
+} from '../conversation/chat-event.ts'
 import { JsonReader } from '../conversation/json-reader.ts'
 import { parseSeal } from '../conversation/sealed-thought.ts'
 import { callIdOf } from '../conversation/tools.ts'
@@ -20,7 +25,11 @@ interface ReadItem {
 
 export function readWhole(response: Json): ChatEvent[] {
   const reader = new ResponsesReader()
-  return [startOf(response), ...reader.readOutput(response), ...reader.readEnd(response)]
+  return [
+    startEvent(response.id, response.created_at),
+    ...reader.readOutput(response),
+    ...reader.readEnd(response),
+  ]
 }
 
 /** Reads the events of one stream. The usage is in the last event. */
@@ -33,8 +42,10 @@ export class ResponsesReader extends JsonReader {
     if (type === 'error' || (type === undefined && isRecord(error))) return [readError(event)]
     if (typeof type !== 'string') return undefined
     switch (type) {
-      case 'response.created':
-        return [startOf(recordOf(response))]
+      case 'response.created': {
+        const { id, created_at } = recordOf(response)
+        return [startEvent(id, created_at)]
+      }
       case 'response.output_item.added':
         return this.open(event)
       case 'response.output_item.done':
@@ -165,14 +176,6 @@ function deltaOf(
 /** Item types whose text arrives in deltas. */
 const streamedCalls = new Set(['function_call', 'custom_tool_call'])
 
-function startOf({ id, created_at }: Json): ChatEvent {
-  return {
-    type: 'start',
-    ...(typeof id === 'string' && { id }),
-    ...(typeof created_at === 'number' && { created: created_at }),
-  }
-}
-
 /** Returns the usage without its own fields: they are those of this API alone. */
 function reportedBy(usage: unknown): ReportedUsage | undefined {
   const report = reportOf(usage)
@@ -231,13 +234,6 @@ function argumentsOf({ type, arguments: args, input }: Json): string {
 }
 
 const citationsOf = (annotations: Json[]): ChatEvent[] =>
-  annotations.flatMap(({ type, url, title, start_index, end_index }) => {
-    if (type !== 'url_citation' || typeof url !== 'string') return []
-    const citation: Citation = {
-      url,
-      title: asString(title),
-      ...(typeof start_index === 'number' && { start: start_index }),
-      ...(typeof end_index === 'number' && { end: end_index }),
-    }
-    return [{ type: 'citation', choice, citation }]
-  })
+  annotations.flatMap(({ type, url, title, start_index: start, end_index: end }) =>
+    type === 'url_citation' ? citationEvents(choice, { url, title, start, end }) : [],
+  )
