@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 
 const root = join(import.meta.dir, '../..')
@@ -57,6 +58,40 @@ export const bun = (...args: string[]): Promise<boolean> => succeeds([process.ex
  */
 const lessWork = { BUN_JSC_useFTLJIT: '0', MIMALLOC_PURGE_DELAY: '10000' }
 
+const samples = 20
+const sampleMs = 100
+const waitsMax = 300
+/** Time until the processes of a run have started. */
+const startMs = 10_000
+
+let turn = Promise.resolve()
+
+/**
+ * Waits, ten minutes at most, until fewer than four processes a core want to run. On a slow machine
+ * more of them only delay each other, until tests reach their limits of time. One run starts at a
+ * time.
+ */
+async function takeTurn(): Promise<void> {
+  const calm = turn.then(async () => {
+    for (let waits = 0; waits < waitsMax; waits += 1) {
+      let running = 0
+      for (let at = 0; at < samples; at += 1) {
+        running += readRunning() / samples
+        await Bun.sleep(sampleMs)
+      }
+      if (running < 4 * availableParallelism()) return
+    }
+  })
+  turn = calm.then(() => Bun.sleep(startMs))
+  await calm
+}
+
+/** Returns the number of processes that want to run now; 0 where the system does not tell. */
+function readRunning(): number {
+  const file = '/proc/loadavg'
+  return existsSync(file) ? Number(/ (\d+)\//.exec(readFileSync(file, 'utf8'))?.[1]) : 0
+}
+
 /** Runs tests and reads their counts from a junit report. Without a report the run failed. */
 export async function runTests(
   name: string,
@@ -66,6 +101,7 @@ export async function runTests(
   const report = join(reports, `${name}.xml`)
   const flags = ['--reporter=junit', `--reporter-outfile=${report}`, '--timeout=60000']
   const command = [...wrapper, process.execPath, 'test', ...flags, ...args]
+  await takeTurn()
   const { exitCode, cpuSeconds } = await runCommand(command, { DATABASE_URL: '', ...lessWork })
   const text = existsSync(report) ? readFileSync(report, 'utf8') : ''
   const suites = /<testsuites [^>]*>/.exec(text)?.[0] ?? ''
