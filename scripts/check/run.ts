@@ -64,26 +64,29 @@ const waitsMax = 300
 /** Time until the processes of a run have started. */
 const startMs = 10_000
 
+let runs = 0
 let turn = Promise.resolve()
 
-/**
- * Waits, ten minutes at most, until fewer than four processes a core want to run. On a slow machine
- * more of them only delay each other, until tests reach their limits of time. One run starts at a
- * time.
- */
+/** Starts one run at a time, when the machine is calm. */
 async function takeTurn(): Promise<void> {
-  const calm = turn.then(async () => {
-    for (let waits = 0; waits < waitsMax; waits += 1) {
-      let running = 0
-      for (let at = 0; at < samples; at += 1) {
-        running += readRunning() / samples
-        await Bun.sleep(sampleMs)
-      }
-      if (running < 4 * availableParallelism()) return
-    }
-  })
+  const calm = turn.then(untilCalm)
   turn = calm.then(() => Bun.sleep(startMs))
   await calm
+}
+
+/**
+ * Waits beside another run, ten minutes at most, until fewer than four processes a core want to
+ * run. On a slow machine more of them only delay each other, until tests reach their limits.
+ */
+async function untilCalm(): Promise<void> {
+  for (let waits = 0; waits < waitsMax && runs > 0; waits += 1) {
+    let running = 0
+    for (let at = 0; at < samples; at += 1) {
+      running += readRunning() / samples
+      await Bun.sleep(sampleMs)
+    }
+    if (running < 4 * availableParallelism()) return
+  }
 }
 
 /** Returns the number of processes that want to run now; 0 where the system does not tell. */
@@ -102,7 +105,9 @@ export async function runTests(
   const flags = ['--reporter=junit', `--reporter-outfile=${report}`, '--timeout=60000']
   const command = [...wrapper, process.execPath, 'test', ...flags, ...args]
   await takeTurn()
+  runs += 1
   const { exitCode, cpuSeconds } = await runCommand(command, { DATABASE_URL: '', ...lessWork })
+  runs -= 1
   const text = existsSync(report) ? readFileSync(report, 'utf8') : ''
   const suites = /<testsuites [^>]*>/.exec(text)?.[0] ?? ''
   const count = (key: string) => Number(new RegExp(` ${key}="(\\d+)"`).exec(suites)?.[1] ?? 0)
