@@ -285,7 +285,8 @@ function encodeAssistant({ content }: AssistantMessage): Json[] {
   ]
 }
 
-function encodeCall({ id, name, arguments: args, isCustom }: CallPart): Json {
-  const text = isCustom ? JSON.stringify({ input: args }) : objectText(args)
-  return { id, type: 'function', function: { name, arguments: text } }
-}
+const encodeCall = (call: CallPart): Json => ({
+  id: call.id,
+  type: 'function',
+  function: { name: call.name, arguments: objectText(call) },
+})

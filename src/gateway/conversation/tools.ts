@@ -52,13 +52,13 @@ export const modeOf = (choice: ToolChoice = 'auto') =>
 export const parseArguments = (text: string): Json =>
   text.trim() === '' ? {} : (parseRecord(text) ?? { arguments: text })
 
-/** Returns the arguments of a call as JSON of an object. Upstreams reject other texts. */
-export const objectText = (text: string): string =>
-  parseRecord(text) ? text : JSON.stringify(parseArguments(text))
-
 /** Returns the arguments of a call as an object: the text of a custom tool is its `input`. */
 export const argumentsOf = ({ arguments: text, isCustom }: CallPart): Json =>
   isCustom ? { input: text } : parseArguments(text)
+
+/** Returns the same as JSON. Upstreams reject other texts. */
+export const objectText = (call: CallPart): string =>
+  !call.isCustom && parseRecord(call.arguments) ? call.arguments : JSON.stringify(argumentsOf(call))
 
 /**
  * Ids of tool calls. Anthropic takes letters, digits, "-" and "_", OpenAI 40 characters, Mistral 9

@@ -452,7 +452,7 @@ class MessageWriter {
     const { name, isCustom, signature, isCached } = call
     const called = isCustom
       ? { type: 'custom', custom: { name, input: call.arguments } }
-      : { type: 'function', function: { name, arguments: objectText(call.arguments) } }
+      : { type: 'function', function: { name, arguments: objectText(call) } }
     return {
       id: this.idOf(call.id),
       ...called,

@@ -331,11 +331,12 @@ function writeThought({ id, text, signature, origin }: ThinkingPart): Json | und
 /** Returns an id as the API takes it: at most 64 characters. */
 const takenId = (id: string): string => idWithin(portableId(id), 64)
 
-function writeCall({ id, name, arguments: args, isCustom }: CallPart): Json {
-  const call_id = takenId(id)
-  return isCustom
-    ? { type: 'custom_tool_call', call_id, name, input: args }
-    : { type: 'function_call', call_id, name, arguments: objectText(args) }
+function writeCall(call: CallPart): Json {
+  const { name } = call
+  const call_id = takenId(call.id)
+  return call.isCustom
+    ? { type: 'custom_tool_call', call_id, name, input: call.arguments }
+    : { type: 'function_call', call_id, name, arguments: objectText(call) }
 }
 
 function writeResult({ callId, content, isError }: ToolMessage, isCustom: boolean): Json {

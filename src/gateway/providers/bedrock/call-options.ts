@@ -9,7 +9,7 @@ import type {
   LanguageModelV4ToolResultOutput,
 } from '@ai-sdk/provider'
 
-import { isRecord, parseRecord } from '../../../kernel/schema.ts'
+import { isRecord } from '../../../kernel/schema.ts'
 import type {
   Api,
   AssistantMessage,
@@ -26,7 +26,14 @@ import type { Target } from '../../conversation/codec.ts'
 import { isSystem } from '../../conversation/contents.ts'
 import { effortOf } from '../../conversation/effort.ts'
 import { mediaTypeOf, typeOfAddress } from '../../conversation/media.ts'
-import { allowedTools, modeOf, portableId, schemaOf, withOwnIds } from '../../conversation/tools.ts'
+import {
+  allowedTools,
+  argumentsOf,
+  modeOf,
+  portableId,
+  schemaOf,
+  withOwnIds,
+} from '../../conversation/tools.ts'
 import {
   rejectChoices,
   rejectCustomTools,
@@ -273,10 +280,9 @@ function toAssistantParts(
         return [{ type: 'reasoning', text, providerOptions: { bedrock } }]
       }
       case 'call': {
-        const { id, name: toolName, arguments: args, isCustom, isCached } = part
-        const input = isCustom ? { input: args } : (parseRecord(args) ?? {})
-        const toolCallId = portableId(id)
-        return [{ type: 'tool-call', toolCallId, toolName, input, ...point(isCached) }]
+        const { id, name: toolName, isCached } = part
+        const call = { toolCallId: portableId(id), toolName, input: argumentsOf(part) }
+        return [{ type: 'tool-call', ...call, ...point(isCached) }]
       }
       default:
         return []

@@ -214,6 +214,18 @@ test('a tool call without its signature continues without thoughts', async () =>
   expect(sent.additionalModelRequestFields).toBeUndefined()
 })
 
+test('a tool call whose arguments are no JSON keeps their text', async () => {
+  const messages: Message[] = [
+    hello,
+    { role: 'assistant', content: [{ type: 'call', id: 'a', name: 'look', arguments: '{"at":' }] },
+    { role: 'tool', callId: 'a', content: [text('No JSON.')], isError: true },
+  ]
+  const { sent } = await complete(ask({ messages, tools: [{ name: 'look' }] }))
+  expect(Object(sent).messages[1].content).toEqual([
+    { toolUse: { toolUseId: 'a', name: 'look', input: { arguments: '{"at":' } } },
+  ])
+})
+
 test('a whole response has its thoughts, signatures, calls, stop sequence and cache counts', async () => {
   const response = {
     output: {
