@@ -29,10 +29,10 @@ import type { Model } from '../models/catalog.ts'
 import { operationsOf } from '../operation.ts'
 
 /** The fields of a model of which this server has no record. */
-export const unrecorded = nullFields('capabilities line deprecated_at retires_at')
+const unrecorded = nullFields('capabilities line deprecated_at retires_at')
 
 /** A model of Anthropic's API. */
-export const AnthropicModelSchema = namedObject('AnthropicModel', {
+const AnthropicModelSchema = namedObject('AnthropicModel', {
   type: Type.Literal('model'),
   id: Type.String(),
   display_name: Type.String(),
@@ -45,19 +45,19 @@ export const AnthropicModelSchema = namedObject('AnthropicModel', {
   lifecycle: Type.Literal('active'),
   ...unrecorded.schemas,
 })
-export type AnthropicModel = Static<typeof AnthropicModelSchema>
+type AnthropicModel = Static<typeof AnthropicModelSchema>
 
 const cursors = {
   after_id: Type.Optional(Type.String({ description: 'Last id of the page before.' })),
   before_id: Type.Optional(Type.String({ description: 'First id of the page behind.' })),
 }
 
-export const ModelListQuerySchema = lenientObject({
+const ModelListQuerySchema = lenientObject({
   limit: Type.Optional(wholeQuery(listedModelsMax, '1 to 1,000, by default 20.')),
   ...cursors,
   type: ModelTypesSchema,
 })
-export type ModelListQuery = Static<typeof ModelListQuerySchema>
+type ModelListQuery = Static<typeof ModelListQuerySchema>
 
 const pageFields = {
   first_id: nullable(Type.String()),
@@ -65,14 +65,14 @@ const pageFields = {
   has_more: Type.Boolean(),
 }
 
-export const AnthropicModelListSchema = Type.Object({
+const AnthropicModelListSchema = Type.Object({
   data: Type.Array(AnthropicModelSchema),
   ...pageFields,
 })
-export type AnthropicModelList = Static<typeof AnthropicModelListSchema>
+type AnthropicModelList = Static<typeof AnthropicModelListSchema>
 
 /** A file of Anthropic's API. */
-export const AnthropicFileSchema = namedObject('AnthropicFile', {
+const AnthropicFileSchema = namedObject('AnthropicFile', {
   type: Type.Literal('file'),
   id: Type.String(),
   filename: Type.String(),
@@ -82,15 +82,15 @@ export const AnthropicFileSchema = namedObject('AnthropicFile', {
   expires_at: nullable(TimeSchema),
   downloadable: Type.Boolean(),
 })
-export type AnthropicFile = Static<typeof AnthropicFileSchema>
+type AnthropicFile = Static<typeof AnthropicFileSchema>
 
-export const AnthropicFileListSchema = Type.Object({
+const AnthropicFileListSchema = Type.Object({
   data: Type.Array(AnthropicFileSchema),
   ...pageFields,
   next_page: nullable(Type.String({ description: 'The value of `page` for the next page.' })),
 })
 
-export const FileListQuerySchema = lenientObject({
+const FileListQuerySchema = lenientObject({
   limit: Type.Optional(wholeQuery(listedModelsMax, '1 to 1,000, by default 20.')),
   ...cursors,
   'ids[]': Type.Optional(
@@ -100,16 +100,16 @@ export const FileListQuerySchema = lenientObject({
   ),
   page: Type.Optional(Type.String({ description: '`next_page` of the page before.' })),
 })
-export type FileListQuery = Static<typeof FileListQuerySchema>
-export type AnthropicFileList = Static<typeof AnthropicFileListSchema>
+type FileListQuery = Static<typeof FileListQuerySchema>
+type AnthropicFileList = Static<typeof AnthropicFileListSchema>
 
-export const AnthropicDeletedFileSchema = Type.Object({
+const AnthropicDeletedFileSchema = Type.Object({
   id: Type.String(),
   type: Type.Literal('file_deleted'),
 })
 
 /** The body of an upload, which `readUpload` parses. */
-export const uploadSchema: OpenAPIV3.SchemaObject = {
+const uploadSchema: OpenAPIV3.SchemaObject = {
   type: 'object',
   required: ['file'],
   properties: {

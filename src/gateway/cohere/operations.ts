@@ -63,7 +63,7 @@ const getCohereModel = operation({
   ...modelOperation.get,
   id: 'get_cohere_model',
   output: { 200: schemas.CohereModelSchema },
-  run: (ctx, { params }) => getModel(ctx, params['*']),
+  run: (ctx, { params }) => present(requireModel(ctx, params['*'])),
 })
 
 /** Declares the operation that creates embeddings in a version of Cohere's API. */
@@ -118,9 +118,6 @@ function listModels({ catalog }: AppContext, query: ModelListQuery): CohereModel
   const last = page.at(-1)
   return { models: page.map(present), ...(hasMore && last && { next_page_token: last.id }) }
 }
-
-/** Returns a model by its id. Throws `no_model`. */
-const getModel = (ctx: AppContext, id: string): CohereModel => present(requireModel(ctx, id))
 
 const present = ({ id, type, inputs, supportsTools, contextLength }: Model): CohereModel => ({
   name: id,

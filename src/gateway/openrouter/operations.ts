@@ -27,7 +27,6 @@ import {
   type ModelsQuery,
   type ModelsResponse,
   type PricingResponse,
-  type ProvidersResponse,
   unrecorded,
 } from './schemas.ts'
 
@@ -47,7 +46,7 @@ const createOpenrouterChat = paidOperation({
   run: (ctx, spender, body, call) =>
     completeChat(ctx, spender, body, call, {
       flavor: 'openrouter',
-      id: generationId(call.requestId),
+      id: idPrefix + call.requestId,
     }),
 })
 
@@ -76,7 +75,7 @@ const countOpenrouterModels = operation({
   summary: 'Count the models.',
   access: anyone,
   output: { 200: schemas.CountSchema },
-  run: (ctx) => countModels(ctx),
+  run: ({ catalog }) => ({ data: { count: catalog.list().length } }),
 })
 
 const getOpenrouterModel = operation({
@@ -86,7 +85,9 @@ const getOpenrouterModel = operation({
   access: anyone,
   output: { 200: schemas.OneModelSchema },
   errors: ['no_model'],
-  run: (ctx, { params: { author, slug } }) => getModel(ctx, `${author}/${slug}`),
+  run: (ctx, { params: { author, slug } }) => ({
+    data: presentModel(requireModel(ctx, `${author}/${slug}`)),
+  }),
 })
 
 const listOpenrouterEndpoints = operation({
@@ -105,7 +106,9 @@ const listOpenrouterProviders = operation({
   summary: 'List the upstreams.',
   access: anyone,
   output: { 200: schemas.ProvidersSchema },
-  run: (ctx) => listProviders(ctx),
+  run: ({ upstreams }) => ({
+    data: upstreams.names.map((name) => ({ name, slug: name, ...unrecorded.provider.values })),
+  }),
 })
 
 const getOpenrouterKey = accountOperation({
@@ -192,7 +195,7 @@ async function describeKey(ctx: AppContext, { key, cap }: KeySpender): Promise<K
         interval: '60s',
         note: 'Requests per minute from one address; 0 is no limit.',
       },
-      ...schemas.unrecorded.key.values,
+      ...unrecorded.key.values,
     },
   }
 }
@@ -212,13 +215,11 @@ async function describeCredits(
   return { data: { total_credits: toUsd(available + used), total_usage: toUsd(used) } }
 }
 
+/** Begins the `id` of a chat response, by which GET /generation finds its charge. */
 const idPrefix = 'gen-'
 
 /** Calls of an account, newest first, among which a generation is found. */
 const generationsMax = 1_000
-
-/** Returns the id of a chat response of OpenRouter, which finds its charge (GET /generation). */
-const generationId = (requestId: string): string => idPrefix + requestId
 
 /** Returns a call of an account by the `id` of its response. Throws `not_found`. */
 async function getGeneration(
@@ -255,32 +256,22 @@ const present = (use: Use): GenerationResponse['data'] => ({
   provider_name: use.upstream,
   total_cost: toUsd(use.charged),
   usage: toUsd(use.charged),
-  ...schemas.unrecorded.generation.values,
+  ...unrecorded.generation.values,
 })
 
 /** Output modalities of OpenRouter by type of model; other types have those of the catalog. */
 const outputs: Partial<Record<ModelType, string[]>> = { embedding: ['embeddings'] }
 
 /** Lists the models in the format of OpenRouter (GET /models): all, or a page of them. */
-export function listModels(
-  { catalog }: AppContext,
-  { offset = 0, limit }: ModelsQuery,
-): ModelsResponse {
+function listModels({ catalog }: AppContext, { offset = 0, limit }: ModelsQuery): ModelsResponse {
   const models = catalog.list()
   const end = limit === undefined ? models.length : offset + limit
   const data = models.slice(offset, end).map(presentModel)
   return { data, total_count: models.length, links: { next: null } }
 }
 
-export const countModels = ({ catalog }: AppContext) => ({ data: { count: catalog.list().length } })
-
-/** Returns a model (OpenRouter, GET /model/{id}). Throws `no_model`. */
-export const getModel = (ctx: AppContext, id: string): { data: ModelResponse } => ({
-  data: presentModel(requireModel(ctx, id)),
-})
-
 /** Returns a model with its upstreams (GET /models/{id}/endpoints). Throws `no_model`. */
-export function getEndpoints(ctx: AppContext, id: string): EndpointsResponse {
+function getEndpoints(ctx: AppContext, id: string): EndpointsResponse {
   const model = requireModel(ctx, id)
   const { name, created, architecture } = presentModel(model)
   const endpoints = model.offers.map((offer) => presentOffer(ctx, model, offer))
@@ -289,11 +280,6 @@ export function getEndpoints(ctx: AppContext, id: string): EndpointsResponse {
     data: { id: model.id, name, created, description: '', architecture: described, endpoints },
   }
 }
-
-/** Lists the upstreams of this gateway (OpenRouter, GET /providers). */
-export const listProviders = ({ upstreams }: AppContext): ProvidersResponse => ({
-  data: upstreams.names.map((name) => ({ name, slug: name, ...unrecorded.provider.values })),
-})
 
 function presentModel(model: Model): ModelResponse {
   const { id, name, contextLength, maxOutput, type } = model

@@ -107,7 +107,6 @@ export type EndpointsResponse = Static<typeof EndpointsSchema>
 export const ProvidersSchema = Type.Object({
   data: Type.Array(Type.Object({ name: text, slug: text, ...unrecorded.provider.schemas })),
 })
-export type ProvidersResponse = Static<typeof ProvidersSchema>
 
 export const KeySchema = Type.Object({
   data: Type.Object({
