@@ -54,7 +54,7 @@ export const completeChat = (
     },
   })
 
-const groqClients = /\b(Groq|ai-sdk[/-]groq)\//
+const groqClients = /\b((Async)?Groq|ai-sdk[/-]groq)\//
 
 /** Returns the API of a client by its name. Whole requests of the AI SDK name no provider. */
 function flavorOf(headers: Headers, messages: unknown): Flavor {

@@ -312,6 +312,7 @@ test.each<[string, ...object[]]>([
 })
 
 test.each([
+  ['AsyncGroq/Python 1.0.0', { reasoning: thought }],
   ['ai-sdk-groq/4.0.84 ai-sdk-provider-utils/5.0.81', { reasoning: thought }],
   ['ai-sdk/groq/3.0.1 ai-sdk/provider-utils/4.0.56', { reasoning: thought }],
   ['ai-sdk-mistral/4.0.87 ai-sdk-provider-utils/5.0.81', { content: [{ type: 'thinking' }] }],
