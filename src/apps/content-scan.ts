@@ -1,5 +1,5 @@
 import type { Resolution } from './libraries/resolution.ts'
-import type { Finding } from './scan/findings.ts'
+import type { Finding, Scan } from './scan/findings.ts'
 import type { Inspection } from './scan/inspection.ts'
 import type { PageUses } from './uses/uses.ts'
 
@@ -28,3 +28,10 @@ export interface ContentInspection extends Omit<
   /** The libraries that a page gets. */
   libraries?: Resolution | undefined
 }
+
+/** Returns a scan with other findings, which differ from its own in warnings only. */
+export const withWarnings = (scan: Scan, findings: Finding[]): Scan => ({
+  ...scan,
+  verdict: scan.verdict === 'warn' && findings.length === 0 ? 'clean' : scan.verdict,
+  findings,
+})

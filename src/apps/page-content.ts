@@ -9,12 +9,17 @@ import { htmlBytesMax } from '../kernel/limits.ts'
 import { minute } from '../kernel/time.ts'
 import { mediaTypeOf } from './assets/upload.ts'
 import { isBlockedPage, lockPage } from './blocked-pages.ts'
-import type { ContentFinding, ContentInspection, ContentScan } from './content-scan.ts'
+import {
+  type ContentFinding,
+  type ContentInspection,
+  type ContentScan,
+  withWarnings,
+} from './content-scan.ts'
 import { isScript, pathFrom } from './folders/page-names.ts'
 import { isPackKind, type Kind } from './kinds.ts'
 import type { PageLibraries } from './libraries/library.ts'
 import { storeLibraries, withLibraries } from './page-libraries.ts'
-import { type Scan, withWarnings } from './scan/findings.ts'
+import type { Scan } from './scan/findings.ts'
 import type { Inspection } from './scan/inspection.ts'
 import { type Effect, getRule } from './scan/rules.ts'
 import { findHookFindings } from './scans/scan-hook.ts'

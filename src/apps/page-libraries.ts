@@ -1,8 +1,8 @@
 import type { AppContext } from '../kernel/context.ts'
-import type { ContentInspection } from './content-scan.ts'
+import { type ContentInspection, withWarnings } from './content-scan.ts'
 import type { PageLibraries } from './libraries/library.ts'
 import type { Resolution } from './libraries/resolution.ts'
-import { type Finding, withWarnings } from './scan/findings.ts'
+import type { Finding } from './scan/findings.ts'
 import type { Inspection } from './scan/inspection.ts'
 
 /**

@@ -1,5 +1,8 @@
 /** Compression on threads of the runtime's pool, which blocks no request. */
-import { promisify } from 'node:util'
+
+// Imports would embed the bytecode of Node's streams in the binary.
+const zlib = () => process.getBuiltinModule('node:zlib')
+const util = () => process.getBuiltinModule('node:util')
 
 /** Compresses bytes with brotli (RFC 7932). `quality` is 0 to 11; 11 takes seconds. */
 export function brotli(bytes: Uint8Array, quality: number): Promise<Uint8Array> {
@@ -8,11 +11,8 @@ export function brotli(bytes: Uint8Array, quality: number): Promise<Uint8Array> 
     [constants.BROTLI_PARAM_QUALITY]: quality,
     [constants.BROTLI_PARAM_SIZE_HINT]: bytes.byteLength,
   }
-  return promisify(brotliCompress)(bytes, { params })
+  return util().promisify(brotliCompress)(bytes, { params })
 }
 
 /** Compresses bytes with gzip (RFC 1952), at level 6. */
-export const gzip = (bytes: Uint8Array): Promise<Uint8Array> => promisify(zlib().gzip)(bytes)
-
-// An import would embed the bytecode of Node's streams in the binary.
-const zlib = () => process.getBuiltinModule('node:zlib')
+export const gzip = (bytes: Uint8Array): Promise<Uint8Array> => util().promisify(zlib().gzip)(bytes)

@@ -104,10 +104,3 @@ function excerptAt(html: string, at: number): string {
   const plain = maskSecrets(wide).replace(/\s+/g, ' ').trim()
   return plain.length > excerptMax ? `${plain.slice(0, excerptMax - 1)}…` : plain
 }
-
-/** Returns a scan with other findings, which differ from its own in warnings only. */
-export const withWarnings = (scan: Scan, findings: Finding[]): Scan => ({
-  ...scan,
-  verdict: scan.verdict === 'warn' && findings.length === 0 ? 'clean' : scan.verdict,
-  findings,
-})
