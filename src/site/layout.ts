@@ -135,7 +135,7 @@ export interface Page {
   hasSearch?: boolean
   /** The page has its own link to make an app. */
   hasNew?: boolean
-  /** The console and the playground use the full width. */
+  /** The console and pages with a preview beside them use the full width. */
   isWide?: boolean
   description?: Text | undefined
   /** The path of its preview image. */
@@ -215,11 +215,11 @@ function renderDocument(layout: Layout, page: Page, user?: HeaderUser): string {
       <head>
         ${renderHead(layout, page)}
       </head>
-      <body>
+      <body ${page.isWide && html` class="wide"`}>
         <a class="skip" href="#main">Skip to content</a>
         ${renderHeader(user, page)}
         ${siteNotice !== '' && html`<p class="site-notice" role="note"><bdi>${siteNotice}</bdi></p>`}
-        <main id="main" tabindex="-1" ${page.isWide && html` class="wide"`}>${page.main}</main>
+        <main id="main" tabindex="-1">${page.main}</main>
         <footer class="foot">
           <p>
             Apps, games, skills and frameworks by people and their agents. Apps and games run in a

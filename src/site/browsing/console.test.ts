@@ -81,6 +81,21 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
   }
 
   test(
+    'has its width before its content arrives, so that nothing moves',
+    async () => {
+      const context = await signedIn({ viewport: { width: 1_280, height: 900 } })
+      const page = await context.newPage()
+      await page.goto(`${origin}/console`)
+      const header = page.locator('header.top')
+      const whole = await header.boundingBox()
+      await page.locator('main').evaluate((main) => Reflect.get(Object(main), 'remove').call(main))
+      expect(await header.boundingBox()).toEqual(whole)
+      await context.close()
+    },
+    ms,
+  )
+
+  test(
     'shows rows as records with a menu on a phone, without JavaScript',
     async () => {
       const context = await signedIn({ ...touchPhone, javaScriptEnabled: false })

@@ -59,6 +59,7 @@ export async function buildPage(studio: Studio): Promise<Page> {
   </div>`
   return {
     ...studioPage(studio, 'build', main),
+    isWide: true,
     scripts: ['app-preview.js', 'build-steps.js'],
     frames: true,
     ...(isBuilding && { reloadSeconds }),

@@ -49,6 +49,7 @@ ${text}</textarea>
   </div>`
   return {
     ...studioPage(studio, 'code', main),
+    isWide: true,
     scripts: ['app-preview.js', 'code-editor.js'],
     frames: true,
   }

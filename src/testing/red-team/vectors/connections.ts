@@ -122,9 +122,9 @@ export const connections: Vector[] = [
 
 const link = (rel: string): string => `<link rel=${rel} href=//{name}:9>`
 const all = (vectors: Omit<Vector, 'by'>[]): Vector[] =>
-  vectors.map((vector) => ({ ...vector, by: 'lookup' }))
+  vectors.map((vector) => ({ live: ['chromium', 'firefox'], ...vector, by: 'lookup' }))
 
-/** Host lookups. A name alone can carry a message. */
+/** Host lookups. A name alone can carry a message. WebKit leaves no log of its own. */
 export const lookups: Vector[] = all([
   { name: 'dns-prefetch', page: link('dns-prefetch') },
   {
